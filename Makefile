@@ -1,0 +1,62 @@
+# `make` lists the commands; CI runs the same ones.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+
+help: ## list the commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
+
+setup: $(STAMP) ## make .venv with everything, from the hashed lock file
+
+$(STAMP): pyproject.toml requirements-dev.lock
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+check: setup ## format, lint, types, import rules, contract, generated code
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md ARCHITECTURE.md SECURITY.md docs services clients proto/telha tests --skip '*.json,*_pb2*'
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/buf lint
+	$(BIN)/buf format --diff --exit-code
+	$(BIN)/buf breaking --against proto/baseline.binpb
+	$(MAKE) --no-print-directory generate-check
+
+test: setup ## every test
+	$(BIN)/python -m pytest
+
+demo: setup ## the whole system on embedded parts: ingest examples/, ask five questions, stop
+	$(BIN)/telha demo
+
+up: setup ## start the whole system on embedded parts and stay
+	$(BIN)/telha up
+
+bench: setup ## measure speed, each figure beside its floor
+	$(BIN)/python bench/run.py
+
+generate: setup ## write proto/gen from proto/telha
+	VENV=$(VENV) proto/generate.sh
+
+generate-check: setup ## fail if proto/gen is not what proto/telha gives
+	@before=$$(cd proto/gen && find . -type f -not -path '*/__pycache__/*' | sort | xargs sha256sum) && \
+	  VENV=$(VENV) proto/generate.sh 2>/dev/null && \
+	  after=$$(cd proto/gen && find . -type f -not -path '*/__pycache__/*' | sort | xargs sha256sum) && \
+	  if [ "$$before" != "$$after" ]; then echo "proto/gen was stale; commit what make generate wrote"; exit 1; fi
+
+golden: setup ## rewrite the golden files; read the diff before committing it
+	$(BIN)/python tests/golden/write.py
+
+lock: setup ## resolve the lock files anew
+	$(BIN)/uv pip compile -q --universal --generate-hashes --python-version 3.11 pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --python-version 3.11 --all-extras pyproject.toml -c requirements.lock -o requirements-dev.lock
+
+clean: ## remove what was built, not your data
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+.PHONY: help setup check test demo up bench generate generate-check golden lock clean

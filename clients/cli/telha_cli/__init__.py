@@ -1,0 +1,1 @@
+"""The `telha` command line."""

@@ -1,0 +1,50 @@
+from telha.trace.v1 import traces_pb2 as _traces_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class FetchRequest(_message.Message):
+    __slots__ = ("tenant", "trace_id")
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    TRACE_ID_FIELD_NUMBER: _ClassVar[int]
+    tenant: str
+    trace_id: str
+    def __init__(self, tenant: _Optional[str] = ..., trace_id: _Optional[str] = ...) -> None: ...
+
+class FetchResponse(_message.Message):
+    __slots__ = ("trace",)
+    TRACE_FIELD_NUMBER: _ClassVar[int]
+    trace: _traces_pb2.GetResponse
+    def __init__(self, trace: _Optional[_Union[_traces_pb2.GetResponse, _Mapping]] = ...) -> None: ...
+
+class BrowseRequest(_message.Message):
+    __slots__ = ("tenant", "allowed_spaces", "list")
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    ALLOWED_SPACES_FIELD_NUMBER: _ClassVar[int]
+    LIST_FIELD_NUMBER: _ClassVar[int]
+    tenant: str
+    allowed_spaces: _containers.RepeatedScalarFieldContainer[str]
+    list: _traces_pb2.ListRequest
+    def __init__(self, tenant: _Optional[str] = ..., allowed_spaces: _Optional[_Iterable[str]] = ..., list: _Optional[_Union[_traces_pb2.ListRequest, _Mapping]] = ...) -> None: ...
+
+class BrowseResponse(_message.Message):
+    __slots__ = ("page",)
+    PAGE_FIELD_NUMBER: _ClassVar[int]
+    page: _traces_pb2.ListResponse
+    def __init__(self, page: _Optional[_Union[_traces_pb2.ListResponse, _Mapping]] = ...) -> None: ...
+
+class PersistedRequest(_message.Message):
+    __slots__ = ("trace_ids",)
+    TRACE_IDS_FIELD_NUMBER: _ClassVar[int]
+    trace_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, trace_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class PersistedResponse(_message.Message):
+    __slots__ = ("trace_ids",)
+    TRACE_IDS_FIELD_NUMBER: _ClassVar[int]
+    trace_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, trace_ids: _Optional[_Iterable[str]] = ...) -> None: ...

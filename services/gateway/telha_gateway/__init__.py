@@ -1,0 +1,1 @@
+"""The gateway: REST on one side, gRPC on the other, no logic between."""

@@ -1,0 +1,1 @@
+"""The planner service: decides which verbatim spans an answer may use."""

@@ -1,0 +1,151 @@
+"""
+The planner's settings: one class per section of the configuration file, defaults included.
+
+Rule 1: nothing is clamped. A value out of range, NaN, infinity or an unknown key stops the start, with key, value
+and range. Rule 2: `kind_priors` live here and nowhere else.
+"""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from telha_planner.core.model import MAX_OFFSET
+
+Ratio = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
+Unit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Tokens = Annotated[int, Field(ge=1, le=MAX_OFFSET)]
+
+KIND_PRIORS: dict[str, float] = {
+    "paragraph": 1.0,
+    "heading": 0.6,
+    "cell": 0.8,
+    "code": 0.9,
+    "body": 1.0,
+    "section": 1.0,
+}
+
+
+class Section(BaseModel):
+    """A section of the file; unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ScoringSettings(Section):
+    """`[planner.scoring]`: the constants of S(n), docs/scoring.md."""
+
+    semantic_share: Unit = 0.5
+    neighbour_share: Unit = 0.5
+    sharpening: Literal[1, 2, 4, 8, 16, 32, 64] = 32
+    hop_decay: Ratio = 0.5
+    min_cosine: Unit = 0.0
+    min_bm25: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)] = 0.0
+    bm25_k1: Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)] = 1.2
+    bm25_b: Unit = 0.75
+
+
+class PlannerSettings(Section):
+    """`[planner]`: how plans are made."""
+
+    default_budget: Tokens = 6000
+    max_frac_per_source: Ratio = 0.4
+    cache_discount: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] = 0.5
+    dedup_overlap: Annotated[float, Field(gt=0.5, le=1, allow_inf_nan=False)] = 0.8
+    kind_priors: dict[str, Ratio] = Field(default_factory=lambda: dict(KIND_PRIORS))
+    expand_depth: Annotated[int, Field(ge=0, le=2)] = 1
+    top_k: Annotated[int, Field(ge=1, le=1000)] = 64
+    alpha: Unit = 0.5
+    scoring: ScoringSettings = Field(default_factory=ScoringSettings)
+
+    @field_validator("kind_priors", mode="after")
+    @classmethod
+    def _merge_over_defaults(cls, priors: dict[str, float]) -> dict[str, float]:
+        return {**KIND_PRIORS, **priors}
+
+
+class ContextSettings(Section):
+    """`[context]`: the Context surface."""
+
+    enabled: bool = True
+    max_tokens_ceiling: Tokens = 8192
+    max_spans_ceiling: Annotated[int, Field(ge=1, le=MAX_OFFSET)] = 64
+    default_max_tokens: Tokens = 2000
+    trace: bool = True
+
+    @model_validator(mode="after")
+    def _default_within_ceiling(self) -> "ContextSettings":
+        if self.default_max_tokens > self.max_tokens_ceiling:
+            raise ValueError(
+                f"default_max_tokens = {self.default_max_tokens} must be at most "
+                f"max_tokens_ceiling = {self.max_tokens_ceiling}"
+            )
+        return self
+
+
+class ModelSettings(Section):
+    """`[tokens.models."NAME"]`: how a reading model counts, and how much it can read."""
+
+    encoding: str
+    context_window: Tokens
+
+
+class TokenSettings(Section):
+    """`[tokens]`: what counts tokens."""
+
+    default_encoding: str = "o200k_base"
+    models: dict[str, ModelSettings] = Field(default_factory=dict)
+    tokenizer_files: dict[str, Path] = Field(default_factory=dict)
+
+
+class StoreSettings(Section):
+    """`[store]`: the system of record."""
+
+    url: str = "sqlite:///data/memory.db"
+    busy_timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 10_000
+    columns_memory_mb: Annotated[int, Field(ge=16, le=1_048_576)] = 2048
+    text_cache_mb: Annotated[int, Field(ge=1, le=1_048_576)] = 128
+
+
+class ServerSettings(Section):
+    """`[server]`: the gRPC listener."""
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65_535)] = 7340
+    max_message_bytes: Annotated[int, Field(ge=1024, le=1 << 30)] = 4 * 1024 * 1024
+    max_waiting: Annotated[int, Field(ge=0, le=10_000)] = 4
+    default_deadline_ms: Annotated[int, Field(ge=1, le=3_600_000)] = 30_000
+    drain_ms: Annotated[int, Field(ge=0, le=600_000)] = 10_000
+    tls_certificate: Path | None = None
+    tls_key: Path | None = None
+    tls_client_authority: Path | None = None
+
+    @model_validator(mode="after")
+    def _tls_whole(self) -> "ServerSettings":
+        if (self.tls_certificate is None) != (self.tls_key is None):
+            raise ValueError("tls_certificate and tls_key must be given together")
+        if self.tls_client_authority is not None and self.tls_certificate is None:
+            raise ValueError("tls_client_authority needs tls_certificate and tls_key")
+        return self
+
+
+class TraceSettings(Section):
+    """`[trace]`: how records leave the planner."""
+
+    spool: Path = Path("data/spool")
+    spool_max_mb: Annotated[int, Field(ge=1, le=1_048_576)] = 256
+    redis_url: str = "redis://127.0.0.1:6379/0"
+    stream: str = "telha:{trace}:0"
+    writer: str = "127.0.0.1:7341"
+    internal_token: str = ""
+
+
+class PlannerConfig(Section):
+    """Everything the planner is told; the sections of other services pass by unread."""
+
+    planner: PlannerSettings = Field(default_factory=PlannerSettings)
+    context: ContextSettings = Field(default_factory=ContextSettings)
+    tokens: TokenSettings = Field(default_factory=TokenSettings)
+    store: StoreSettings = Field(default_factory=StoreSettings)
+    server: ServerSettings = Field(default_factory=ServerSettings)
+    trace: TraceSettings = Field(default_factory=TraceSettings)

@@ -1,0 +1,1 @@
+"""Phase B and its types: pure, without clock, I/O, randomness or logging."""

@@ -1,0 +1,193 @@
+"""
+What is handed to the writer: documents as ingestion leaves them, and the rows that callers write by API.
+
+Everything here is already checked and counted, so that the write transaction does nothing but read, compare and
+insert. Ids are 16 bytes, instants int64 µs; None for an instant means "the commit" (from) or "open" (to).
+"""
+
+from dataclasses import dataclass, field
+
+from telha_planner.core.model import SpanClass, SpanRef
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCounts:
+    """
+    All that token accounting needs to know of a text.
+
+    Attributes:
+        ascii_bytes, other_chars: Inputs of the estimate.
+        cl100k_base, o200k_base: Exact counts.
+    """
+
+    ascii_bytes: int
+    other_chars: int
+    cl100k_base: int
+    o200k_base: int
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """
+    The analysed text of a node, for BM25.
+
+    Attributes:
+        ids: Term ids, uint64 little-endian, ascending and distinct.
+        counts: Occurrences, uint32 little-endian, beside *ids*.
+        total: Sum of the occurrences.
+    """
+
+    ids: bytes
+    counts: bytes
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpanRecord:
+    """One row of the span ledger: bytes [start, end) of the document's canonical text."""
+
+    start: int
+    end: int
+    kind: str
+    counts: TokenCounts
+
+
+@dataclass(frozen=True, slots=True)
+class PassageNode:
+    """
+    A node that ingestion derives from a document.
+
+    Attributes:
+        node_id: UUIDv5(source, path): equal content at an equal place has an equal id.
+        spans: Indices into the document's spans, in order.
+        properties: RFC 8785 JSON object.
+    """
+
+    node_id: bytes
+    type: str
+    spans: tuple[int, ...]
+    properties: str
+    terms: Terms
+
+
+@dataclass(frozen=True, slots=True)
+class PassageEdge:
+    """An edge between two nodes of one document; `edge_id` is UUIDv5(source, from, type, to)."""
+
+    edge_id: bytes
+    from_node: bytes
+    to_node: bytes
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    """
+    One document, parsed, counted and analysed.
+
+    Attributes:
+        source_id: 16 bytes.
+        text: Canonical UTF-8 text.
+        content_hash: BLAKE3 of *text*.
+        input_hash: BLAKE3 over all inputs of ingestion (text, name, media type, ingester version): equal hash means
+            there is nothing to write.
+        valid_from: Stated start of validity, or None for the commit.
+    """
+
+    source_id: bytes
+    space: str
+    name: str
+    uri: str | None
+    media_type: str
+    text: bytes
+    content_hash: bytes
+    input_hash: bytes
+    valid_from: int | None
+    spans: tuple[SpanRecord, ...]
+    nodes: tuple[PassageNode, ...]
+    edges: tuple[PassageEdge, ...]
+    span_class: SpanClass = SpanClass.TRUTH
+
+
+@dataclass(frozen=True, slots=True)
+class VectorRecord:
+    """A vector of a node: float32 values, finite."""
+
+    model: str
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRecord:
+    """A node written by API; `properties` is an RFC 8785 JSON object."""
+
+    node_id: bytes
+    space: str
+    type: str
+    properties: str
+    valid_from: int | None = None
+    valid_to: int | None = None
+    provenance: tuple[SpanRef, ...] = ()
+    vector: VectorRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeRecord:
+    """An edge written by API."""
+
+    edge_id: bytes
+    from_node: bytes
+    to_node: bytes
+    type: str
+    confidence: float = 1.0
+    valid_from: int | None = None
+    valid_to: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClarificationRecord:
+    """A clarification; *state* is `pending`, `conflicted` or `resolved`."""
+
+    clarification_id: bytes
+    node_id: bytes
+    state: str
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class IngestedSource:
+    """
+    What became of one document.
+
+    Attributes:
+        outcome: `created`, `updated` or `unchanged`.
+    """
+
+    source_id: bytes
+    version_tx: int
+    outcome: str
+    spans: int
+    nodes_opened: int
+    nodes_closed: int
+    nodes_kept: int
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A commit's transaction time, and what became of each document in the order given."""
+
+    tx: int
+    sources: tuple[IngestedSource, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureReceipt:
+    """What an erasure removed."""
+
+    source_id: bytes
+    tx: int
+    versions: int
+    spans: int
+    nodes: int
+    edges: int
+    vectors: int

@@ -1,0 +1,1 @@
+"""Tokenizers and text analysis behind their seams."""

@@ -1,0 +1,1 @@
+"""Phase A: finds nodes, scores them and explodes them into spans."""

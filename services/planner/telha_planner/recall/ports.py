@@ -1,0 +1,119 @@
+"""
+What recall is asked and what it answers: the seam between Phase A and the pipeline.
+
+Everything is resolved before recall runs (instants, spaces, depth, budget), so that recall is a function of the
+question and of one tenant's columns at two instants.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from telha_planner.core.model import Float64, Int32, Int64, UInt8, UInt64
+from telha_planner.core.plan import RecallStats
+from telha_planner.core.request import Leg
+
+POOL_NODES = 2000
+"""Most nodes in a pool; more are cut by (S desc, node id) and reported."""
+
+HUB_CAP = 32
+"""Most edges that expansion follows from one node, in edge-id order, after the visibility and space filter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """
+    The constants of S(n); together they are `score_model`, and they stand in every trace.
+
+    Attributes:
+        semantic_share: λ, share of the semantic part in the base score, [0, 1].
+        neighbour_share: σ, share of the better neighbour's score added, [0, 1].
+        sharpening: γ, a power of two.
+        alpha: α of `sim^α × decay^(1−α)`, [0, 1].
+        hop_decay: Decay per hop, (0, 1].
+        min_cosine: Cosine above the baseline below which a vector is "nothing relevant".
+        min_bm25: BM25 below which a text is "nothing relevant".
+        bm25_k1, bm25_b: The usual constants.
+    """
+
+    semantic_share: float = 0.5
+    neighbour_share: float = 0.5
+    sharpening: int = 32
+    alpha: float = 0.5
+    hop_decay: float = 0.5
+    min_cosine: float = 0.0
+    min_bm25: float = 0.0
+    bm25_k1: float = 1.2
+    bm25_b: float = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class RecallQuery:
+    """
+    A request to recall, with nothing left open.
+
+    Attributes:
+        valid_t, tx_t: Resolved instants, µs.
+        spaces: Names of the spaces to read; None reads every space of the tenant.
+        vector: Query vector as float32, or None.
+        vector_model: Model of *vector*; None is the active model as of tx_t.
+        vector_field: Where a wrong dimension is reported.
+        legs: Legs to run.
+        skipped: Why an implied semantic leg does not run; copied into the stats.
+        encoding: Token column to read: `cl100k_base`, `o200k_base` or `estimate`; any other encoding is counted
+            by the pipeline from the texts.
+        largest_window: Tokens (overhead excluded) above which a window is not offered.
+    """
+
+    valid_t: int
+    tx_t: int
+    spaces: tuple[str, ...] | None
+    question: str | None
+    find: str | None
+    find_limit: int
+    vector: npt.NDArray[np.float32] | None
+    vector_model: str | None
+    expand_depth: int
+    top_k: int
+    legs: frozenset[Leg]
+    skipped: str | None
+    encoding: str
+    largest_window: int
+    scoring: Scoring
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """
+    The pool before Phase B: one row per (node, span), sorted by node id, then span coordinate.
+
+    Attributes:
+        score: S(node) of the row's node, in (0, 1].
+        node_no: The node behind the row.
+        span_no: The span's number in the store.
+        valid_from, valid_to: Validity of the node version.
+        tokens: Counts of *encoding*, -1 where the pipeline has to count the text.
+        parts: Score parts per row for explain: columns semantic, lexical, decay, structured.
+    """
+
+    source_no: Int64
+    source_hi: UInt64
+    source_lo: UInt64
+    version: Int64
+    start: Int64
+    end: Int64
+    kind: Int32
+    kinds: tuple[str, ...]
+    span_class: UInt8
+    tokens: Int64
+    score: Float64
+    node_no: Int64
+    span_no: Int64
+    valid_from: Int64
+    valid_to: Int64
+    parts: npt.NDArray[np.float64]
+    stats: RecallStats
+
+    def __len__(self) -> int:
+        return len(self.score)

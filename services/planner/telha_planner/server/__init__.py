@@ -1,0 +1,1 @@
+"""Requests in, statuses out: the only layer that speaks gRPC and protobuf."""

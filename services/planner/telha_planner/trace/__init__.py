@@ -1,0 +1,1 @@
+"""The record of every call, and the durable spool it leaves through."""

@@ -1,0 +1,1 @@
+"""The trace writer: takes trace records off the stream, persists them and serves them to planners."""

@@ -1,0 +1,1 @@
+"""Answers planners over gRPC from the trace store."""
