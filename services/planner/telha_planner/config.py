@@ -116,6 +116,9 @@ class ServerSettings(Section):
     max_waiting: Annotated[int, Field(ge=0, le=10_000)] = 4
     default_deadline_ms: Annotated[int, Field(ge=1, le=3_600_000)] = 30_000
     drain_ms: Annotated[int, Field(ge=0, le=600_000)] = 10_000
+    plan_calls_per_minute: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    context_calls_per_minute: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    metrics_port: Annotated[int, Field(ge=0, le=65_535)] = 0
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     tls_client_authority: Path | None = None

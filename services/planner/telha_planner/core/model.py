@@ -21,6 +21,7 @@ UInt64 = npt.NDArray[np.uint64]
 Float64 = npt.NDArray[np.float64]
 UInt8 = npt.NDArray[np.uint8]
 Int32 = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
 
 
 class SpanClass(IntEnum):

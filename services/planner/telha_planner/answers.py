@@ -1,0 +1,72 @@
+"""What the planner answers: the plan, and for Context the plan's spans as items."""
+
+from dataclasses import dataclass
+
+from telha_planner.core.model import SpanClass, SpanRef
+from telha_planner.core.plan import EvidencePlan
+from telha_planner.core.request import Window
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A clarification that is `pending` or `conflicted`, with its question in words."""
+
+    clarification_id: bytes
+    state: str
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContextItem:
+    """
+    One span of the plan, seen from the Context surface (requirement C4).
+
+    Attributes:
+        name: Display name of the source's version.
+        score: The plan's weight, bit for bit.
+        valid_from, valid_to: Validity of the node that set the weight; None is open.
+        caveat: The clarification that is open on a node behind the span: conflicted before pending, then lowest id.
+    """
+
+    text: str
+    span: SpanRef
+    name: str
+    kind: str
+    span_class: SpanClass
+    score: float
+    valid_from: int
+    valid_to: int | None
+    caveat: OpenQuestion | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """
+    The answer to Plan and Select.
+
+    Attributes:
+        window: The instants that were read at; both None for Select.
+        trace_id: Empty when the surface's traces are switched off.
+        record: The trace record, to be made durable before the answer leaves; None when switched off.
+        insufficient: The pool was empty and the caller did not allow that; the record still counts.
+    """
+
+    plan: EvidencePlan
+    window: Window
+    trace_id: str
+    record: bytes | None
+    insufficient: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ContextAnswer(Answer):
+    """
+    The answer to Context.
+
+    Attributes:
+        items: By score desc, ties in canonical order.
+        open_questions: Each once, by id.
+    """
+
+    items: tuple[ContextItem, ...]
+    open_questions: tuple[OpenQuestion, ...]

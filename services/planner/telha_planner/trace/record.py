@@ -1,0 +1,170 @@
+"""
+The record of one call: all that a replay needs, and never a span's text.
+
+docs/trace-record.md is the promise that this module keeps; a change of meaning raises `RECORD_VERSION`.
+"""
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import msgpack
+import rfc8785
+import xxhash
+
+from telha_planner.caller import Caller
+from telha_planner.core.model import MAX_OFFSET, SpanRef
+from telha_planner.core.plan import EvidencePlan, PlanStats, RecallStats
+
+RECORD_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """
+    What a call depended on besides its request.
+
+    Attributes:
+        valid_t, tx_t: Resolved instants; None for Select, which reads no memory.
+        spaces: Spaces that were read; None for all of the tenant.
+        query_vector: float32 little-endian, as used.
+        index_version: Version of the index that answered.
+        config_fingerprint: `b3:` hash over the settings that a plan depends on.
+    """
+
+    valid_t: int | None
+    tx_t: int | None
+    spaces: tuple[str, ...] | None
+    query_vector: bytes | None
+    vector_model: str | None
+    index_version: str
+    config_fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class PoolEntry:
+    """A fragment of Select's pool as it entered Phase B, in the order sent."""
+
+    span: SpanRef
+    kind: str
+    span_class: int
+    score: float
+    tokens: int
+
+
+def encode_record(
+    *,
+    kind: str,
+    trace_id: str,
+    recorded_us: int,
+    caller: Caller,
+    sent: Mapping[str, Any],
+    circumstances: Circumstances,
+    plan: EvidencePlan,
+    items: Sequence[SpanRef],
+    pool: Sequence[PoolEntry] | None = None,
+    error: str | None = None,
+) -> bytes:
+    """
+    One record as msgpack.
+
+    Args:
+        sent: The request as sent, JSON-able, camelCase, credential excluded.
+        items: Coordinates in the order in which they were returned.
+        pool: Select's pool; its texts are not kept.
+        error: Reason of a call that failed after planning.
+    """
+    request = exact_json(sent)
+    stats = plan.stats
+    return msgpack.packb(
+        {
+            "v": RECORD_VERSION,
+            "kind": kind,
+            "trace_id": trace_id,
+            "tenant": caller.tenant_name,
+            "key_id": caller.key_id,
+            "recorded_us": recorded_us,
+            "request": {key: value for key, value in request.items() if key != "pool"},
+            "request_hash": f"xxh3:{xxhash.xxh3_64_hexdigest(rfc8785.dumps(request))}",
+            "window": {"validTime": circumstances.valid_t, "txTime": circumstances.tx_t},
+            "spaces": None if circumstances.spaces is None else list(circumstances.spaces),
+            "budget": {
+                "requested": stats.requested,
+                "applied": plan.budget,
+                "used": plan.used,
+                "stranded": stats.budget_stranded_by_cap,
+                "maxSpans": stats.max_spans,
+                "maxFracPerSource": stats.max_frac_per_source,
+                "spanOverheadTokens": stats.span_overhead_tokens,
+            },
+            "plan_model": plan.plan_model,
+            "score_model": stats.score_model,
+            "plan_hash": plan.plan_hash,
+            "tokenizer": stats.tokenizer,
+            "token_estimate": stats.token_estimate,
+            "index_version": circumstances.index_version,
+            "config_fingerprint": circumstances.config_fingerprint,
+            "query_vector": circumstances.query_vector,
+            "vector_model": circumstances.vector_model,
+            "exclusions": [],
+            "item_coords": [_coordinate(span) for span in items],
+            "stats": stats_map(stats),
+            "pool": None if pool is None else [_pool_row(entry) for entry in pool],
+            "error": error,
+        }
+    )
+
+
+def exact_json(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
+    """*value* with every integer beyond 2^53 − 1 as a string, so that each JSON parser reads the same."""
+    if isinstance(value, bool) or value is None or isinstance(value, str | float):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) <= MAX_OFFSET else str(value)
+    if isinstance(value, Mapping):
+        return {key: exact_json(inner) for key, inner in value.items()}
+    return [exact_json(inner) for inner in value]
+
+
+def stats_map(stats: PlanStats) -> dict[str, Any]:
+    """The counters in camelCase, as every surface spells them."""
+    return {
+        "poolSpans": stats.pool_spans,
+        "selectedSpans": stats.selected_spans,
+        "deduped": stats.deduped,
+        "unpackable": stats.unpackable,
+        "budgetSkipped": stats.budget_skipped,
+        "capSkipped": stats.cap_skipped,
+        "spanLimitSkipped": stats.span_limit_skipped,
+        "budgetStrandedByCap": stats.budget_stranded_by_cap,
+        "recall": None if stats.recall is None else _recall_map(stats.recall),
+    }
+
+
+def _recall_map(recall: RecallStats) -> dict[str, Any]:
+    return {
+        "legs": {
+            "query": recall.legs.query,
+            "vector": recall.legs.vector,
+            "lexical": recall.legs.lexical,
+            "traversal": recall.legs.traversal,
+        },
+        "nodes": recall.nodes,
+        "nodesWithoutSpans": recall.nodes_without_spans,
+        "kindMissing": recall.kind_missing,
+        "slicesMissing": recall.slices_missing,
+        "zeroScore": recall.zero_score,
+        "poolCapped": recall.pool_capped,
+        "vectorLegSkipped": recall.vector_leg_skipped,
+    }
+
+
+def _coordinate(span: SpanRef) -> list[Any]:
+    return [str(UUID(bytes=span.source_id)), span.source_version_tx, span.start, span.end]
+
+
+def _pool_row(entry: PoolEntry) -> list[Any]:
+    bits = struct.unpack(">Q", struct.pack(">d", entry.score))[0]
+    return [*_coordinate(entry.span), entry.kind, entry.span_class, bits, entry.tokens]
