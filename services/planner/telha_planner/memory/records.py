@@ -8,38 +8,23 @@ insert. Ids are 16 bytes, instants int64 µs; None for an instant means "the com
 from dataclasses import dataclass, field
 
 from telha_planner.core.model import SpanClass, SpanRef
+from telha_planner.models.counts import Terms, TokenCounts
 
-
-@dataclass(frozen=True, slots=True)
-class TokenCounts:
-    """
-    All that token accounting needs to know of a text.
-
-    Attributes:
-        ascii_bytes, other_chars: Inputs of the estimate.
-        cl100k_base, o200k_base: Exact counts.
-    """
-
-    ascii_bytes: int
-    other_chars: int
-    cl100k_base: int
-    o200k_base: int
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """
-    The analysed text of a node, for BM25.
-
-    Attributes:
-        ids: Term ids, uint64 little-endian, ascending and distinct.
-        counts: Occurrences, uint32 little-endian, beside *ids*.
-        total: Sum of the occurrences.
-    """
-
-    ids: bytes
-    counts: bytes
-    total: int
+__all__ = [
+    "ClarificationRecord",
+    "Committed",
+    "DocumentRecord",
+    "EdgeRecord",
+    "ErasureReceipt",
+    "IngestedSource",
+    "NodeRecord",
+    "PassageEdge",
+    "PassageNode",
+    "SpanRecord",
+    "Terms",
+    "TokenCounts",
+    "VectorRecord",
+]
 
 
 @dataclass(frozen=True, slots=True)

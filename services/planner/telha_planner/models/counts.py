@@ -1,0 +1,51 @@
+"""
+What is counted of a text, once, at ingest: its tokens and its terms.
+
+Both travel with the span or node they belong to; a plan only adds them up.
+"""
+
+import struct
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class TokenCounts(NamedTuple):
+    """
+    All that token accounting needs to know of a text.
+
+    Attributes:
+        ascii_bytes: Code points below U+0080, an input of the estimate.
+        other_chars: Code points from U+0080 on, the other input.
+        cl100k_base, o200k_base: Exact counts.
+    """
+
+    ascii_bytes: int
+    other_chars: int
+    cl100k_base: int
+    o200k_base: int
+
+
+class Terms(NamedTuple):
+    """
+    The analysed text of a node, for BM25.
+
+    Attributes:
+        ids: Term ids, uint64 little-endian, ascending and distinct.
+        counts: Occurrences, uint32 little-endian, beside *ids*.
+        total: Sum of the occurrences.
+    """
+
+    ids: bytes
+    counts: bytes
+    total: int
+
+    @classmethod
+    def of(cls, counted: Mapping[int, int]) -> "Terms":
+        """The packed form of *counted*, term id → occurrences."""
+        ids = sorted(counted)
+        occurrences = [counted[term] for term in ids]
+        return cls(
+            ids=struct.pack(f"<{len(ids)}Q", *ids),
+            counts=struct.pack(f"<{len(ids)}I", *occurrences),
+            total=sum(occurrences),
+        )
