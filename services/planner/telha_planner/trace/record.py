@@ -78,7 +78,7 @@ def encode_record(
     """
     request = exact_json(sent)
     stats = plan.stats
-    return msgpack.packb(
+    encoded: bytes = msgpack.packb(
         {
             "v": RECORD_VERSION,
             "kind": kind,
@@ -115,6 +115,7 @@ def encode_record(
             "error": error,
         }
     )
+    return encoded
 
 
 def exact_json(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
