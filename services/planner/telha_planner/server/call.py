@@ -1,0 +1,193 @@
+"""
+One call, from bytes to bytes: what every method has in common.
+
+Request id, credential and deadline are read here, refusals become statuses here, and one access line is logged here,
+which never holds a question or a key. Handlers get the raw bytes, so that a message that does not parse, or has
+fields that this version does not know, is refused with its place (wire.py) instead of a bare transport error.
+"""
+
+import asyncio
+import re
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+import structlog
+from google.protobuf.message import Message
+
+from telha_planner.core.errors import (
+    Bug,
+    DeadlineExceeded,
+    MessageTooLarge,
+    RequestInvalid,
+    TelhaError,
+    Unauthenticated,
+)
+
+from .status import DETAILS_KEY, code_of, details_of, message_of
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+MAX_DEADLINE_S = 86_400.0
+"""A client may ask for "no deadline" by a huge number; a day is as long."""
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._:/-]{1,128}")
+_KEY_ID = re.compile(r"telha_([a-z2-7]{12})_")
+_log = structlog.get_logger("telha_planner.server.call")
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """
+    What a handler knows of its call besides the request.
+
+    Attributes:
+        credential: The bearer token as sent; empty when there is none.
+        deadline: On the clock of `time.monotonic()`; every call has one.
+        trace_id, tenant: Set by the handler, for the access line.
+    """
+
+    method: str
+    request_id: str
+    credential: str
+    deadline: float
+    trace_id: str = ""
+    tenant: str = ""
+
+    def need_credential(self) -> str:
+        """The credential; a call without one is refused before it takes a place on the plan thread."""
+        if not self.credential:
+            raise Unauthenticated
+        return self.credential
+
+
+Handler = Callable[[bytes, Call], Awaitable[Message]]
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """
+    A gRPC service as the listener serves it.
+
+    Attributes:
+        name: Full name, such as `telha.planner.v1.Planner`.
+        methods: One handler per method.
+        invalid_reason: How this surface spells `INVALID_REQUEST`.
+    """
+
+    name: str
+    methods: Mapping[str, Handler]
+    invalid_reason: str = RequestInvalid.reason
+
+
+class InFlight:
+    """Counts the calls being answered, so that a drain can wait for the last one."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    def __enter__(self) -> None:
+        self._count += 1
+        self._idle.clear()
+
+    def __exit__(self, *_: object) -> None:
+        self._count -= 1
+        if self._count == 0:
+            self._idle.set()
+
+    async def until_idle(self) -> None:
+        """Return when no call is being answered."""
+        await self._idle.wait()
+
+
+class Endpoint:
+    """
+    One method behind the listener.
+
+    Args:
+        default_deadline_s: For calls whose client sent no deadline.
+        max_message_bytes: Largest answer.
+        in_flight: Counts the call while it is being answered.
+    """
+
+    def __init__(
+        self, service: Service, method: str, *, default_deadline_s: float, max_message_bytes: int, in_flight: InFlight
+    ) -> None:
+        self._name = f"{service.name}/{method}"
+        self._handler = service.methods[method]
+        self._invalid_reason = service.invalid_reason
+        self._default_deadline_s = default_deadline_s
+        self._max_message_bytes = max_message_bytes
+        self._in_flight = in_flight
+
+    async def __call__(self, request: bytes, context: Context) -> bytes | None:
+        """Answer the call, or abort it with a status that names the cause (then nothing is returned)."""
+        started = time.monotonic()
+        call = self._open(context, started)
+        try:
+            with self._in_flight:
+                outcome = await self._answer(request, call, started)
+        except asyncio.CancelledError:
+            self._note(call, started, "CANCELLED")
+            raise
+        if isinstance(outcome, bytes):
+            self._note(call, started, "OK")
+            return outcome
+        reason = self._reason(outcome)
+        self._note(call, started, code_of(outcome).name, reason=reason)
+        trailers = (("x-request-id", call.request_id), (DETAILS_KEY, details_of(outcome, reason)))
+        await context.abort(code_of(outcome), message_of(outcome), trailing_metadata=trailers)
+        return None
+
+    async def _answer(self, request: bytes, call: Call, started: float) -> bytes | TelhaError:
+        limit = asyncio.timeout(call.deadline - started)
+        try:
+            async with limit:
+                answer = (await self._handler(request, call)).SerializeToString()
+            if len(answer) > self._max_message_bytes:
+                return MessageTooLarge(limit=self._max_message_bytes)
+            return bytes(answer)
+        except TelhaError as refusal:
+            return refusal
+        except Exception as fault:  # noqa: BLE001 the outermost border: the caller learns an id, the log the rest
+            if isinstance(fault, TimeoutError) and limit.expired():
+                return DeadlineExceeded()
+            _log.exception("call failed", method=self._name, request_id=call.request_id)
+            return Bug(request_id=call.request_id)
+
+    def _open(self, context: Context, now: float) -> Call:
+        metadata = {key: value for key, value in context.invocation_metadata() or () if isinstance(value, str)}
+        request_id = metadata.get("x-request-id", "")
+        if not _REQUEST_ID.fullmatch(request_id):
+            request_id = str(uuid.uuid4())
+        scheme, _, credential = metadata.get("authorization", "").partition(" ")
+        remaining = context.time_remaining()
+        deadline = now + (self._default_deadline_s if remaining is None else min(remaining, MAX_DEADLINE_S))
+        return Call(
+            method=self._name,
+            request_id=request_id,
+            credential=credential.strip() if scheme.lower() == "bearer" else "",
+            deadline=deadline,
+        )
+
+    def _reason(self, error: TelhaError) -> str:
+        return self._invalid_reason if isinstance(error, RequestInvalid) else error.reason
+
+    def _note(self, call: Call, started: float, code: str, **more: str) -> None:
+        key = _KEY_ID.match(call.credential)
+        _log.info(
+            "call",
+            method=call.method,
+            code=code,
+            ms=round((time.monotonic() - started) * 1000, 3),
+            request_id=call.request_id,
+            trace_id=call.trace_id,
+            tenant=call.tenant,
+            key=key.group(1) if key else "",
+            **more,
+        )

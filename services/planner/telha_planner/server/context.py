@@ -1,0 +1,47 @@
+"""`Context.Build`: the plan as items for an agent."""
+
+from telha.context.v1 import context_pb2
+
+from telha_planner.answers import ContextAnswer
+from telha_planner.core.errors import ContextDisabled
+
+from .call import Call, Service
+from .dispatch import PlanThread
+from .planner import proven
+from .ports import Emitter, Planning
+from .translate_context import build_response, read_build
+from .wire import decode
+
+
+class ContextSurface:
+    """
+    Serves `telha.context.v1.Context`.
+
+    Args:
+        enabled: `[context] enabled`; when false every call is refused as unimplemented.
+    """
+
+    def __init__(self, planning: Planning, thread: PlanThread, emitter: Emitter, *, enabled: bool) -> None:
+        self._planning = planning
+        self._thread = thread
+        self._emitter = emitter
+        self._enabled = enabled
+
+    def service(self) -> Service:
+        """The service for the listener."""
+        return Service("telha.context.v1.Context", {"Build": self.build}, invalid_reason="CONTEXT_INVALID")
+
+    async def build(self, raw: bytes, call: Call) -> context_pb2.BuildResponse:
+        """Plan from memory and present the plan as items."""
+        if not self._enabled:
+            raise ContextDisabled
+        credential = call.need_credential()
+
+        def work() -> tuple[ContextAnswer, context_pb2.BuildResponse]:
+            request, wanted, sent = read_build(decode(context_pb2.BuildRequest, raw))
+            answer = self._planning.context(credential, request, sent)
+            return answer, build_response(answer, wanted)
+
+        answer, response = await self._thread.run(work, call.deadline)
+        await proven(self._emitter, answer, call)
+        return response

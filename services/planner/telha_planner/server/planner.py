@@ -1,0 +1,73 @@
+"""`Planner.Plan` and `Planner.Select`."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from telha.planner.v1 import planner_pb2
+
+from telha_planner.answers import Answer
+from telha_planner.core.errors import InsufficientEvidence
+
+from .call import Call, Service
+from .dispatch import PlanThread
+from .ports import Emitter, Planning
+from .translate_plan import plan_message, read_plan, read_select, window_message
+from .wire import decode
+
+R = TypeVar("R", planner_pb2.PlanResponse, planner_pb2.SelectResponse)
+
+
+async def proven(emitter: Emitter, answer: Answer, call: Call) -> None:
+    """
+    Make the record of *answer* durable; only then may the answer, or its refusal, leave.
+
+    Raises:
+        TraceBacklogFull: The record cannot be kept.
+        InsufficientEvidence: The pool was empty; its record is kept all the same.
+    """
+    call.trace_id = answer.trace_id
+    if answer.record is not None:
+        await emitter.emit(answer.record, answer.trace_id)
+    if answer.insufficient:
+        raise InsufficientEvidence(trace_id=answer.trace_id)
+
+
+class PlannerSurface:
+    """Serves `telha.planner.v1.Planner`."""
+
+    def __init__(self, planning: Planning, thread: PlanThread, emitter: Emitter) -> None:
+        self._planning = planning
+        self._thread = thread
+        self._emitter = emitter
+
+    def service(self) -> Service:
+        """The service for the listener."""
+        return Service("telha.planner.v1.Planner", {"Plan": self.plan, "Select": self.select})
+
+    async def plan(self, raw: bytes, call: Call) -> planner_pb2.PlanResponse:
+        """Recall, weigh and select from memory."""
+        credential = call.need_credential()
+
+        def work() -> tuple[Answer, planner_pb2.PlanResponse]:
+            request, sent = read_plan(decode(planner_pb2.PlanRequest, raw))
+            answer = self._planning.plan(credential, request, sent)
+            plan = plan_message(answer.plan, answer.trace_id)
+            return answer, planner_pb2.PlanResponse(plan=plan, window=window_message(answer.window))
+
+        return await self._answered(work, call)
+
+    async def select(self, raw: bytes, call: Call) -> planner_pb2.SelectResponse:
+        """Select from the caller's pool."""
+        credential = call.need_credential()
+
+        def work() -> tuple[Answer, planner_pb2.SelectResponse]:
+            request, sent = read_select(decode(planner_pb2.SelectRequest, raw))
+            answer = self._planning.select(credential, request, sent)
+            return answer, planner_pb2.SelectResponse(plan=plan_message(answer.plan, answer.trace_id))
+
+        return await self._answered(work, call)
+
+    async def _answered(self, work: Callable[[], tuple[Answer, R]], call: Call) -> R:
+        answer, response = await self._thread.run(work, call.deadline)
+        await proven(self._emitter, answer, call)
+        return response
