@@ -10,6 +10,8 @@ Every way in which a call can fail, as the caller sees it.
     ├── VectorLegUnavailable  the semantic leg was named and cannot run
     ├── ContextDisabled       the operator switched the surface off
     ├── Overloaded            too much is waiting; try again
+    ├── RateLimited           the key has spent its calls; try again later
+    ├── MessageTooLarge       more bytes than the server accepts or sends
     ├── DeadlineExceeded      too late
     ├── TraceBacklogFull      the call cannot be proven; try again
     ├── TracePending          the trace cannot be read at this moment; try again
@@ -45,12 +47,13 @@ class TelhaError(Exception):
 
     Attributes:
         fields: Every variable part of the message, as sent in `ErrorInfo.metadata`.
+        retry_after_ms: Milliseconds after which the same call may succeed; None where trying again cannot help.
     """
 
     kind: ClassVar[Kind]
     reason: ClassVar[str]
     template: ClassVar[str]
-    retry_after_ms: ClassVar[int | None] = None
+    retry_after_ms: int | None = None
 
     def __init__(self, **fields: str) -> None:
         self.fields = fields
@@ -162,6 +165,18 @@ class Overloaded(TelhaError):
     reason = "OVERLOADED"
     template = "the planner is busy; try again"
     retry_after_ms = 50
+
+
+class RateLimited(TelhaError):
+    """The key has spent the calls that it may make in a minute; the next is free after *retry_after_ms*."""
+
+    kind = Kind.EXHAUSTED
+    reason = "RATE_LIMITED"
+    template = "the key has spent its calls for this minute; try again later"
+
+    def __init__(self, *, retry_after_ms: int) -> None:
+        super().__init__()
+        self.retry_after_ms = retry_after_ms
 
 
 class MessageTooLarge(TelhaError):

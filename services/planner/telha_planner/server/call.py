@@ -22,11 +22,14 @@ from telha_planner.core.errors import (
     Bug,
     DeadlineExceeded,
     MessageTooLarge,
+    RateLimited,
     RequestInvalid,
     TelhaError,
     Unauthenticated,
 )
 
+from .meters import Meters
+from .quota import Quota
 from .status import DETAILS_KEY, code_of, details_of, message_of
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -62,6 +65,14 @@ class Call:
         if not self.credential:
             raise Unauthenticated
         return self.credential
+
+    def admitted(self, quota: Quota) -> str:
+        """The credential, after one call of it is taken from *quota*; raises `RateLimited`."""
+        credential = self.need_credential()
+        wait_ms = quota.spend(credential, time.monotonic())
+        if wait_ms:
+            raise RateLimited(retry_after_ms=wait_ms)
+        return credential
 
 
 Handler = Callable[[bytes, Call], Awaitable[Message]]
@@ -113,10 +124,18 @@ class Endpoint:
         default_deadline_s: For calls whose client sent no deadline.
         max_message_bytes: Largest answer.
         in_flight: Counts the call while it is being answered.
+        meters: Counts it by method and code when it ends.
     """
 
     def __init__(
-        self, service: Service, method: str, *, default_deadline_s: float, max_message_bytes: int, in_flight: InFlight
+        self,
+        service: Service,
+        method: str,
+        *,
+        default_deadline_s: float,
+        max_message_bytes: int,
+        in_flight: InFlight,
+        meters: Meters,
     ) -> None:
         self._name = f"{service.name}/{method}"
         self._handler = service.methods[method]
@@ -124,6 +143,7 @@ class Endpoint:
         self._default_deadline_s = default_deadline_s
         self._max_message_bytes = max_message_bytes
         self._in_flight = in_flight
+        self._meters = meters
 
     async def __call__(self, request: bytes, context: Context) -> bytes | None:
         """Answer the call, or abort it with a status that names the cause (then nothing is returned)."""
@@ -179,6 +199,7 @@ class Endpoint:
         return self._invalid_reason if isinstance(error, RequestInvalid) else error.reason
 
     def _note(self, call: Call, started: float, code: str, **more: str) -> None:
+        self._meters.called(call.method, code)
         key = _KEY_ID.match(call.credential)
         _log.info(
             "call",

@@ -9,6 +9,7 @@ from .call import Call, Service
 from .dispatch import PlanThread
 from .planner import proven
 from .ports import Emitter, Planning
+from .quota import Quota
 from .translate_context import build_response, read_build
 from .wire import decode
 
@@ -18,24 +19,30 @@ class ContextSurface:
     Serves `telha.context.v1.Context`.
 
     Args:
+        quota: Calls of each key.
         enabled: `[context] enabled`; when false every call is refused as unimplemented.
     """
 
-    def __init__(self, planning: Planning, thread: PlanThread, emitter: Emitter, *, enabled: bool) -> None:
+    INVALID_REASON = "CONTEXT_INVALID"
+
+    def __init__(
+        self, planning: Planning, thread: PlanThread, emitter: Emitter, quota: Quota, *, enabled: bool
+    ) -> None:
         self._planning = planning
         self._thread = thread
         self._emitter = emitter
+        self._quota = quota
         self._enabled = enabled
 
     def service(self) -> Service:
         """The service for the listener."""
-        return Service("telha.context.v1.Context", {"Build": self.build}, invalid_reason="CONTEXT_INVALID")
+        return Service("telha.context.v1.Context", {"Build": self.build}, invalid_reason=self.INVALID_REASON)
 
     async def build(self, raw: bytes, call: Call) -> context_pb2.BuildResponse:
         """Plan from memory and present the plan as items."""
         if not self._enabled:
             raise ContextDisabled
-        credential = call.need_credential()
+        credential = call.admitted(self._quota)
 
         def work() -> tuple[ContextAnswer, context_pb2.BuildResponse]:
             request, wanted, sent = read_build(decode(context_pb2.BuildRequest, raw))

@@ -21,6 +21,7 @@ from grpc_reflection.v1alpha import reflection
 from telha_planner.config import ServerSettings
 
 from .call import Endpoint, InFlight, Service
+from .meters import Meters
 
 MAX_STREAMS_PER_CONNECTION = 1024
 MAX_METADATA_BYTES = 16_384
@@ -49,8 +50,9 @@ class Listener:
         address: Where clients reach it, with the real port, once started.
     """
 
-    def __init__(self, settings: ServerSettings, services: Sequence[Service]) -> None:
+    def __init__(self, settings: ServerSettings, services: Sequence[Service], meters: Meters) -> None:
         self._settings = settings
+        self._meters = meters
         self._in_flight = InFlight()
         self._health = health.aio.HealthServicer()  # type: ignore[attr-defined]  # the stubs lack aio
         self._server = grpc.aio.server(options=_options(settings))
@@ -115,6 +117,7 @@ class Listener:
                     default_deadline_s=self._settings.default_deadline_ms / 1000,
                     max_message_bytes=self._settings.max_message_bytes,
                     in_flight=self._in_flight,
+                    meters=self._meters,
                 ).__call__
             )
             for method in service.methods

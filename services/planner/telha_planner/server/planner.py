@@ -11,6 +11,7 @@ from telha_planner.core.errors import InsufficientEvidence
 from .call import Call, Service
 from .dispatch import PlanThread
 from .ports import Emitter, Planning
+from .quota import Quota
 from .translate_plan import plan_message, read_plan, read_select, window_message
 from .wire import decode
 
@@ -33,12 +34,18 @@ async def proven(emitter: Emitter, answer: Answer, call: Call) -> None:
 
 
 class PlannerSurface:
-    """Serves `telha.planner.v1.Planner`."""
+    """
+    Serves `telha.planner.v1.Planner`.
 
-    def __init__(self, planning: Planning, thread: PlanThread, emitter: Emitter) -> None:
+    Args:
+        quota: Calls of each key, Plan and Select together.
+    """
+
+    def __init__(self, planning: Planning, thread: PlanThread, emitter: Emitter, quota: Quota) -> None:
         self._planning = planning
         self._thread = thread
         self._emitter = emitter
+        self._quota = quota
 
     def service(self) -> Service:
         """The service for the listener."""
@@ -46,7 +53,7 @@ class PlannerSurface:
 
     async def plan(self, raw: bytes, call: Call) -> planner_pb2.PlanResponse:
         """Recall, weigh and select from memory."""
-        credential = call.need_credential()
+        credential = call.admitted(self._quota)
 
         def work() -> tuple[Answer, planner_pb2.PlanResponse]:
             request, sent = read_plan(decode(planner_pb2.PlanRequest, raw))
@@ -58,7 +65,7 @@ class PlannerSurface:
 
     async def select(self, raw: bytes, call: Call) -> planner_pb2.SelectResponse:
         """Select from the caller's pool."""
-        credential = call.need_credential()
+        credential = call.admitted(self._quota)
 
         def work() -> tuple[Answer, planner_pb2.SelectResponse]:
             request, sent = read_select(decode(planner_pb2.SelectRequest, raw))

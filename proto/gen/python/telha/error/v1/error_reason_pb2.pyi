@@ -22,6 +22,7 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_TRACE_PENDING: _ClassVar[ErrorReason]
     ERROR_REASON_UNAVAILABLE: _ClassVar[ErrorReason]
     ERROR_REASON_INTERNAL: _ClassVar[ErrorReason]
+    ERROR_REASON_RATE_LIMITED: _ClassVar[ErrorReason]
 ERROR_REASON_UNSPECIFIED: ErrorReason
 ERROR_REASON_INVALID_REQUEST: ErrorReason
 ERROR_REASON_CONTEXT_INVALID: ErrorReason
@@ -38,3 +39,4 @@ ERROR_REASON_TRACE_BACKLOG_FULL: ErrorReason
 ERROR_REASON_TRACE_PENDING: ErrorReason
 ERROR_REASON_UNAVAILABLE: ErrorReason
 ERROR_REASON_INTERNAL: ErrorReason
+ERROR_REASON_RATE_LIMITED: ErrorReason
