@@ -4,9 +4,14 @@ The plan: what Phase B decided, with the counters that account for every span an
 docs/plan-hash.md describes the hash byte by byte; tests/golden/plan-hash.json holds vectors that every SDK recomputes.
 """
 
+import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .model import SpanClass, SpanRef
+from blake3 import blake3
+
+from .budget import Budget
+from .model import Int64, Outcome, PackingRule, Pool, Selection, SpanClass, SpanRef
 
 PLAN_MODEL = "v1"
 """Version of the weight formula, the packing rule and the hash."""
@@ -111,3 +116,115 @@ class EvidencePlan:
     stats: PlanStats
     plan_hash: str
     plan_model: str = PLAN_MODEL
+
+
+def canonical_bytes(budget: int, used: int, spans: Sequence[PlannedSpan]) -> bytes:
+    """
+    The bytes that the plan hash covers, docs/plan-hash.md.
+
+    Args:
+        budget: B applied, in 0..2⁶⁴−1.
+        used: Tokens used, overhead included.
+        spans: In canonical order; hashed in the order given.
+    """
+    parts = [_prefixed(PLAN_MODEL), struct.pack(">QQQ", budget, used, len(spans))]
+    for planned in spans:
+        parts.append(struct.pack(">16sqQQ", *planned.span))
+        parts.append(_prefixed(planned.kind))
+        parts.append(struct.pack(">BdQ", planned.span_class, planned.weight, planned.tokens))
+    return b"".join(parts)
+
+
+def plan_hash(budget: int, used: int, spans: Sequence[PlannedSpan]) -> str:
+    """The hash that pins a plan, `b3:` and 64 hexadecimal digits; arguments as in `canonical_bytes`."""
+    return "b3:" + blake3(canonical_bytes(budget, used, spans)).hexdigest()
+
+
+def planned_spans(pool: Pool, packed: Int64, texts: Sequence[str]) -> tuple[PlannedSpan, ...]:
+    """
+    The rows *packed* of *pool* as spans of a plan.
+
+    Args:
+        pool: Collapsed and in canonical order.
+        packed: Rows in canonical order, as `Selection.packed` holds them.
+        texts: The text of each packed row, in that order.
+    """
+    columns = (
+        pool.source_hi[packed].tolist(),
+        pool.source_lo[packed].tolist(),
+        pool.version[packed].tolist(),
+        pool.start[packed].tolist(),
+        pool.end[packed].tolist(),
+        pool.kind[packed].tolist(),
+        pool.span_class[packed].tolist(),
+        pool.weight[packed].tolist(),
+        pool.tokens[packed].tolist(),
+        texts,
+    )
+    return tuple(
+        PlannedSpan(
+            span=SpanRef(struct.pack(">QQ", high, low), version, start, end),
+            kind=pool.kinds[kind],
+            span_class=SpanClass(span_class),
+            weight=weight,
+            tokens=tokens,
+            text=text,
+        )
+        for high, low, version, start, end, kind, span_class, weight, tokens, text in zip(*columns, strict=True)
+    )
+
+
+def account(
+    selection: Selection,
+    rule: PackingRule,
+    budget: Budget,
+    *,
+    token_estimate: bool,
+    tokenizer: str,
+    recall: RecallStats | None,
+) -> PlanStats:
+    """
+    Account for every span of the pool that *selection* decided about.
+
+    Args:
+        selection: The outcomes.
+        rule: What they were decided by.
+        budget: As resolved; `budget.applied` is `rule.budget`.
+        token_estimate: Whether any span of the pool has an estimated count.
+        tokenizer: What counted.
+        recall: None for Select.
+    """
+    return PlanStats(
+        pool_spans=len(selection.outcome),
+        selected_spans=selection.count(Outcome.PACKED),
+        deduped=selection.count(Outcome.DEDUPED),
+        unpackable=selection.count(Outcome.UNPACKABLE),
+        budget_skipped=selection.count(Outcome.BUDGET_SKIPPED),
+        cap_skipped=selection.count(Outcome.CAP_SKIPPED),
+        span_limit_skipped=selection.count(Outcome.SPAN_LIMIT_SKIPPED),
+        budget_stranded_by_cap=selection.stranded_by_cap,
+        token_estimate=token_estimate,
+        tokenizer=tokenizer,
+        requested=budget.requested,
+        applied=budget.applied,
+        max_spans=rule.max_spans,
+        max_frac_per_source=rule.max_frac_per_source,
+        span_overhead_tokens=rule.span_overhead_tokens,
+        recall=recall,
+    )
+
+
+def assemble(used: int, spans: tuple[PlannedSpan, ...], stats: PlanStats) -> EvidencePlan:
+    """The plan of *spans* in canonical order, with its hash; the budget is the one *stats* says was applied."""
+    return EvidencePlan(
+        budget=stats.applied,
+        used=used,
+        spans=spans,
+        stats=stats,
+        plan_hash=plan_hash(stats.applied, used, spans),
+    )
+
+
+def _prefixed(text: str) -> bytes:
+    encoded = text.encode()
+    return struct.pack(">I", len(encoded)) + encoded
