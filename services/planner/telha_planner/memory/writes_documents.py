@@ -1,0 +1,242 @@
+"""
+Documents: what a batch of parsed documents adds to the store, and what it ends.
+
+Per document one of three things happens. New: everything is opened. Unchanged: nothing. Changed: the version, its text
+and its span ledger are written anew; each node is compared by id, and kept where it says the same (its links then lead
+to the new version's spans), closed and reopened where it says something else, closed where it is gone. Old versions
+keep their text and spans, because plans as of then still cite them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from telha_planner.core.errors import RequestInvalid
+from telha_planner.core.request import OPEN_END
+
+from .clock import Commit
+from .passages import Passages
+from .pending import Pending
+from .records import DocumentRecord, IngestedSource
+from .spaces import Spaces
+from .store import chunks
+from .tables import node, source, source_version, span
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A source as it stands before the commit."""
+
+    source_no: int
+    space_no: int
+    span_class: int
+    version_tx: int
+    valid_from: int
+    input_hash: bytes
+
+
+def refuse_repeated(documents: Sequence[DocumentRecord]) -> None:
+    """Refuse a batch that names a source twice."""
+    seen: set[bytes] = set()
+    for index, document in enumerate(documents):
+        if document.source_id in seen:
+            raise RequestInvalid(field=f"documents[{index}].source_id", rule="must not repeat a source of the batch")
+        seen.add(document.source_id)
+
+
+def write(commit: Commit, documents: Sequence[DocumentRecord]) -> tuple[bool, tuple[IngestedSource, ...]]:
+    """
+    Write *documents*.
+
+    Returns:
+        Whether anything was written, and what became of each document.
+
+    Raises:
+        RequestInvalid: A document would move its source to another space, or its ids are taken.
+    """
+    sources = _sources(commit, documents)
+    spaces = Spaces(commit, (document.space for document in documents))
+    owners = _node_owners(commit, documents, sources)
+    pending = Pending(commit)
+    outcomes: list[IngestedSource] = []
+    for index, document in enumerate(documents):
+        current = sources.get(document.source_id)
+        _refuse_foreign(index, document, current, spaces, owners)
+        if current is not None and _is_unchanged(document, current):
+            outcome = IngestedSource(
+                source_id=document.source_id,
+                version_tx=current.version_tx,
+                outcome="unchanged",
+                spans=len(document.spans),
+                nodes_opened=0,
+                nodes_closed=0,
+                nodes_kept=len(document.nodes),
+            )
+        else:
+            outcome = _write_one(pending, document, current, spaces)
+        outcomes.append(outcome)
+    if pending.empty:
+        return False, tuple(outcomes)
+    pending.flush()
+    return True, tuple(outcomes)
+
+
+def _write_one(pending: Pending, document: DocumentRecord, current: _Source | None, spaces: Spaces) -> IngestedSource:
+    commit = pending.commit
+    start = commit.tx if document.valid_from is None else document.valid_from
+    if current is None:
+        source_no, space_no = commit.number(), spaces.number(pending, document.space)
+        row = (commit.tenant, source_no, document.source_id, space_no, int(document.span_class))
+        pending.rows(source).append(row)
+    else:
+        source_no, space_no = current.source_no, current.space_no
+        _close_version(commit, current)
+    _add_version(pending, document, source_no, start)
+    span_nos = _add_spans(pending, document, source_no)
+    passages = Passages(
+        pending=pending,
+        document=document,
+        source_no=source_no,
+        space_no=space_no,
+        start=start,
+        span_nos=span_nos,
+        fresh=current is None,
+    )
+    passages.write()
+    return IngestedSource(
+        source_id=document.source_id,
+        version_tx=commit.tx,
+        outcome="created" if current is None else "updated",
+        spans=len(document.spans),
+        nodes_opened=passages.opened,
+        nodes_closed=passages.closed,
+        nodes_kept=passages.kept,
+    )
+
+
+def _close_version(commit: Commit, current: _Source) -> None:
+    # By its whole key: the table's second key column alone does not name a version.
+    commit.connection.execute(
+        sa.update(source_version)
+        .where(
+            source_version.c.tenant == commit.tenant,
+            source_version.c.source_no == current.source_no,
+            source_version.c.version_tx == current.version_tx,
+        )
+        .values(tx_to=commit.tx)
+    )
+
+
+def _add_version(pending: Pending, document: DocumentRecord, source_no: int, start: int) -> None:
+    commit = pending.commit
+    pending.rows(source_version).append(
+        (
+            commit.tenant,
+            source_no,
+            commit.tx,
+            commit.number(),
+            OPEN_END,
+            start,
+            document.name,
+            document.uri,
+            document.media_type,
+            document.content_hash,
+            document.input_hash,
+            len(document.text),
+            document.text,
+        )
+    )
+
+
+def _add_spans(pending: Pending, document: DocumentRecord, source_no: int) -> range:
+    commit = pending.commit
+    span_nos = pending.commit.numbers(len(document.spans))
+    tenant, tx = commit.tenant, commit.tx
+    pending.rows(span).extend(
+        (
+            tenant,
+            span_no,
+            source_no,
+            tx,
+            record.start,
+            record.end,
+            record.kind,
+            record.counts.ascii_bytes,
+            record.counts.other_chars,
+            record.counts.cl100k_base,
+            record.counts.o200k_base,
+        )
+        for span_no, record in zip(span_nos, document.spans, strict=True)
+    )
+    return span_nos
+
+
+def _sources(commit: Commit, documents: Sequence[DocumentRecord]) -> dict[bytes, _Source]:
+    found: dict[bytes, _Source] = {}
+    for chunk in chunks(document.source_id for document in documents):
+        statement = (
+            sa.select(
+                source.c.source_id,
+                source.c.source_no,
+                source.c.space_no,
+                source.c.span_class,
+                source_version.c.version_tx,
+                source_version.c.valid_from,
+                source_version.c.input_hash,
+            )
+            .join(
+                source_version,
+                sa.and_(
+                    source_version.c.tenant == source.c.tenant,
+                    source_version.c.source_no == source.c.source_no,
+                    source_version.c.tx_to == OPEN_END,
+                ),
+            )
+            .where(source.c.tenant == commit.tenant, source.c.source_id.in_(chunk))
+        )
+        for source_id, *rest in commit.connection.execute(statement):
+            found[source_id] = _Source(*rest)
+    return found
+
+
+def _node_owners(
+    commit: Commit, documents: Sequence[DocumentRecord], sources: dict[bytes, _Source]
+) -> dict[bytes, int | None]:
+    # Only for documents that will be written; ids are derived from the source, so a hit is almost always its own.
+    owners: dict[bytes, int | None] = {}
+    ids = (
+        passage.node_id
+        for document in documents
+        if (current := sources.get(document.source_id)) is None or not _is_unchanged(document, current)
+        for passage in document.nodes
+    )
+    for chunk in chunks(ids):
+        statement = sa.select(node.c.node_id, node.c.source_no).where(
+            node.c.tenant == commit.tenant, node.c.node_id.in_(chunk)
+        )
+        owners.update((row.node_id, row.source_no) for row in commit.connection.execute(statement))
+    return owners
+
+
+def _is_unchanged(document: DocumentRecord, current: _Source) -> bool:
+    # The same content, said to be true since earlier than we knew, is news; since later is not.
+    earlier = document.valid_from is not None and document.valid_from < current.valid_from
+    return document.input_hash == current.input_hash and not earlier
+
+
+def _refuse_foreign(
+    index: int, document: DocumentRecord, current: _Source | None, spaces: Spaces, owners: dict[bytes, int | None]
+) -> None:
+    place = f"documents[{index}]"
+    if current is not None:
+        if spaces.known(document.space) != current.space_no:
+            raise RequestInvalid(field=f"{place}.space", rule="must not move a source to another space")
+        if current.span_class != int(document.span_class):
+            raise RequestInvalid(field=f"{place}.source_id", rule="must not name a derived artifact")
+    own = None if current is None else current.source_no
+    for passage in document.nodes:
+        if passage.node_id in owners and (owners[passage.node_id] is None or owners[passage.node_id] != own):
+            raise RequestInvalid(
+                field=f"{place}.source_id", rule="must not derive ids that other nodes have taken already"
+            )

@@ -1,0 +1,129 @@
+import re
+
+import pytest
+from memory_builders import JUNE, a_tenant
+from telha_planner.core.errors import NotFound, RequestInvalid
+from telha_planner.memory import keys
+from telha_planner.memory.store import Store
+
+
+def _create(store: Store, **changed: object) -> tuple[str, str]:
+    settings: dict[str, object] = {
+        "name": "agent",
+        "rights": ["read"],
+        "spaces": None,
+        "now": lambda: JUNE,
+        "create_tenant": True,
+    }
+    return keys.create(store, "acme", **(settings | changed))  # type: ignore[arg-type]
+
+
+def _authenticated(store: Store, credential: str) -> object:
+    with store.reading() as connection:
+        return keys.authenticate(connection, credential)
+
+
+def test_a_key_tells_tenant_rights_and_spaces(store: Store) -> None:
+    """A6: scope comes from the key alone."""
+    key, key_id = _create(store, rights=["write", "read"], spaces=["zoo", "alpha"])
+    assert re.fullmatch(r"telha_[a-z2-7]{12}_[A-Za-z0-9_-]{43}", key)
+    assert key.split("_")[1] == key_id
+    with store.reading() as connection:
+        found = keys.authenticate(connection, key)
+    assert found is not None
+    caller, last_tx = found
+    assert (caller.tenant_name, caller.key_id, last_tx) == ("acme", key_id, 0)
+    assert caller.rights == {"read", "write"}
+    assert caller.spaces == ("alpha", "zoo")
+
+
+def test_the_store_holds_no_key(store: Store) -> None:
+    """A6: keys are stored hashed."""
+    key, _ = _create(store)
+    with store.reading() as connection:
+        rows = connection.exec_driver_sql("SELECT * FROM api_key").all()
+    assert key not in repr(rows)
+    assert key.split("_", 2)[2] not in repr(rows)
+
+
+def test_keys_that_do_not_hold_are_refused_alike(store: Store) -> None:
+    """A6: malformed, unknown, altered and revoked keys all get nothing."""
+    key, key_id = _create(store)
+    other, _ = _create(store)
+    altered = key[:-1] + ("A" if key[-1] != "A" else "B")
+    swapped = f"telha_{key_id}_{other.split('_', 2)[2]}"
+    for credential in ("", "x", "telha__", key + "x", key[:-1], altered, swapped, key.upper(), "\ud800", "telha_é"):
+        assert _authenticated(store, credential) is None, credential
+    assert _authenticated(store, key) is not None
+    keys.revoke(store, key_id, now=lambda: JUNE + 5)
+    assert _authenticated(store, key) is None
+    assert _authenticated(store, other) is not None
+
+
+def test_a_check_is_one_statement_with_a_constant_time_comparison(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A6: a malformed key does the same work as a good one."""
+    key, _ = _create(store)
+    compared: list[tuple[bytes, bytes]] = []
+
+    def compare(one: bytes, other: bytes) -> bool:
+        compared.append((one, other))
+        return one == other
+
+    monkeypatch.setattr(keys.hmac, "compare_digest", compare)
+    for credential in (key, "malformed"):
+        statements: list[str] = []
+        with store.reading() as connection:
+            execute = connection.execute
+
+            def counted(
+                statement: object, *arguments: object, run: object = execute, seen: list[str] = statements
+            ) -> object:
+                seen.append(str(statement))
+                return run(statement, *arguments)  # type: ignore[operator]
+
+            monkeypatch.setattr(connection, "execute", counted)
+            keys.authenticate(connection, credential)
+        assert len(statements) == 1
+    assert [(len(one), len(other)) for one, other in compared] == [(32, 32), (32, 32)]
+
+
+def test_keys_are_listed_without_secrets_and_revoked_once(store: Store) -> None:
+    """A3: keys can be listed and revoked."""
+    _, first = _create(store)
+    keys.create(store, "beta", name="b", rights=["admin"], spaces=None, now=lambda: JUNE + 1, create_tenant=True)
+    keys.revoke(store, first, now=lambda: JUNE + 7)
+    keys.revoke(store, first, now=lambda: JUNE + 9)
+    listed = keys.list_keys(store)
+    assert [(key.tenant_name, key.revoked_us) for key in listed] == [("acme", JUNE + 7), ("beta", None)]
+    assert [key.key_id for key in keys.list_keys(store, "acme")] == [first]
+    with pytest.raises(NotFound):
+        keys.revoke(store, "nosuchkey", now=lambda: JUNE)
+
+
+def test_a_tenant_is_made_only_when_asked(store: Store) -> None:
+    """A6: a mistyped tenant is an error, not a new tenant."""
+    with pytest.raises(NotFound, match="tenant"):
+        _create(store, create_tenant=False)
+    number, _ = a_tenant(store)
+    assert a_tenant(store)[0] == number
+    assert a_tenant(store, "beta")[0] != number
+
+
+@pytest.mark.parametrize(
+    ("changed", "field"),
+    [
+        ({"rights": []}, "rights"),
+        ({"rights": ["fly"]}, "rights"),
+        ({"spaces": []}, "spaces"),
+        ({"spaces": ["*"]}, "spaces"),
+        ({"spaces": ["a", "a"]}, "spaces[1]"),
+        ({"name": " "}, "name"),
+    ],
+)
+def test_a_key_that_breaks_a_rule_is_refused(store: Store, changed: dict[str, object], field: str) -> None:
+    with pytest.raises(RequestInvalid) as refused:
+        _create(store, **changed)
+    assert refused.value.field == field
+    assert keys.list_keys(store) == []
