@@ -1,0 +1,137 @@
+"""
+The data folder of `telha up`, and how another command finds the one that is running.
+
+    DIR/memory.db  traces.db  spool/  valkey/  logs/  lock  connection.json (addresses, key, pid; mode 0600)
+
+Rule 1: one supervisor per folder. The lock is handed down to its parts, so it holds until the last of them has ended.
+Rule 2: each running supervisor leaves `~/.local/state/telha/<pid>` with the path of its folder; a pointer whose process
+is gone means nothing.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from .problems import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """
+    How to reach the system that runs on a data folder.
+
+    Attributes:
+        grpc: `host:port`.
+        http: `http://host:port`.
+        key: An API key with every right.
+        pid: The supervisor.
+    """
+
+    grpc: str
+    http: str
+    key: str
+    pid: int
+
+
+def lay_out(folder: Path) -> None:
+    """
+    Create *folder* and what belongs into it.
+
+    Raises:
+        Problem: It cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for name in ("spool", "valkey", "logs"):
+            (folder / name).mkdir(exist_ok=True)
+        probe = folder / "lock"
+        probe.touch()
+        (folder / "logs" / "up.log").open("ab").close()
+    except OSError as fault:
+        raise Problem("UNAVAILABLE", f"the data folder {folder} cannot be written: {fault.strerror}") from None
+
+
+def lock(folder: Path) -> int:
+    """
+    Take the folder for this process and those that inherit the file descriptor returned.
+
+    Raises:
+        Problem: Another `telha up` has it.
+    """
+    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        hint = "stop it first, or give another folder with --data"
+        raise Problem("UNAVAILABLE", f"another telha up is using the data folder {folder}", hint=hint) from None
+    return descriptor
+
+
+def read(folder: Path) -> Connection | None:
+    """The connection noted in *folder*, whether or not it still stands; None if there is none."""
+    try:
+        return Connection(**json.loads((folder / "connection.json").read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def write(folder: Path, connection: Connection) -> None:
+    """Note *connection* in *folder*, readable by its owner alone, in one step."""
+    draft = folder / ".connection.json"
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        json.dump(asdict(connection), file, indent=2)
+        file.write("\n")
+    draft.replace(folder / "connection.json")
+
+
+@contextmanager
+def announced(folder: Path, environ: Mapping[str, str]) -> Iterator[None]:
+    """Leave a pointer to *folder* for as long as the block runs; without a state folder, leave none."""
+    pointer = _pointers(environ) / str(os.getpid())
+    try:
+        pointer.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        pointer.write_text(str(folder.resolve()), encoding="utf-8")
+    except OSError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        pointer.unlink(missing_ok=True)
+
+
+def running(environ: Mapping[str, str]) -> Connection | None:
+    """The connection of the newest `telha up` of this user that still runs."""
+    try:
+        pointers = sorted(_pointers(environ).iterdir(), key=lambda pointer: pointer.stat().st_mtime_ns, reverse=True)
+    except OSError:
+        return None
+    for pointer in pointers:
+        if not pointer.name.isdecimal():
+            continue
+        connection = read(Path(pointer.read_text(encoding="utf-8")))
+        if connection is not None and connection.pid == int(pointer.name) and alive(connection.pid):
+            return connection
+    return None
+
+
+def alive(pid: int) -> bool:
+    """Whether a process with *pid* exists."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _pointers(environ: Mapping[str, str]) -> Path:
+    state = environ.get("XDG_STATE_HOME") or str(Path(environ.get("HOME", "~")).expanduser() / ".local" / "state")
+    return Path(state) / "telha"

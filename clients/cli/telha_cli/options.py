@@ -1,0 +1,93 @@
+"""The options that several commands share, each with its one help text."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Address = Annotated[
+    str | None,
+    typer.Option(
+        "--address",
+        metavar="HOST:PORT",
+        help="Planner to call. Default: TELHA_ADDRESS, else the running `telha up`.",
+        show_default=False,
+    ),
+]
+Key = Annotated[
+    str | None,
+    typer.Option(
+        "--key", metavar="KEY", help="API key. Default: TELHA_KEY, else that of `telha up`.", show_default=False
+    ),
+]
+Data = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="DIR", help="Call the `telha up` of this data folder.", show_default=False),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON as REST answers it; errors too, on standard error.")]
+
+Question = Annotated[
+    str | None, typer.Argument(metavar="QUESTION", help="What to find evidence for.", show_default=False)
+]
+Find = Annotated[
+    str | None, typer.Option("--find", metavar="TYPE", help="Start from nodes of this type too.", show_default=False)
+]
+ValidAt = Annotated[
+    str | None,
+    typer.Option(
+        "--valid-at",
+        metavar="TIME",
+        help="What was true then, e.g. 2026-06-30T12:00:00Z. Default: now.",
+        show_default=False,
+    ),
+]
+TxAt = Annotated[
+    str | None,
+    typer.Option(
+        "--tx-at", metavar="TIME", help="As memory knew it then. Default: the last commit.", show_default=False
+    ),
+]
+MaxTokens = Annotated[int | None, typer.Option("--max-tokens", metavar="N", help="Token budget.", show_default=False)]
+MaxSpans = Annotated[
+    int | None, typer.Option("--max-spans", metavar="N", help="Span limit; 0 means none.", show_default=False)
+]
+Space = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--space",
+        metavar="NAME",
+        help="Space to read; may be repeated. `*` reads all that the key allows.",
+        show_default=False,
+    ),
+]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help="Model that will read the text: decides how tokens are counted.",
+        show_default=False,
+    ),
+]
+Share = Annotated[
+    float | None,
+    typer.Option(
+        "--max-frac-per-source",
+        metavar="X",
+        help="Share of the budget that one source may take, above 0 to 1.",
+        show_default=False,
+    ),
+]
+Overhead = Annotated[
+    int | None,
+    typer.Option("--span-overhead-tokens", metavar="N", help="Tokens you add around each span.", show_default=False),
+]
+Depth = Annotated[
+    int | None,
+    typer.Option(
+        "--expand-depth", metavar="N", help="Hops to follow from what matches: 0, 1 or 2.", show_default=False
+    ),
+]
+Ungrounded = Annotated[
+    bool, typer.Option("--allow-ungrounded", help="Answer an empty plan where memory holds no evidence.")
+]

@@ -1,0 +1,21 @@
+"""Where an answer goes: to a program as JSON, or to a person as `render` and `tables` draw it."""
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+Json = Mapping[str, Any]
+
+
+def show(answer: Json, drawn: "Callable[[Json], RenderableType]", *, as_json: bool) -> None:
+    """Print *answer* as JSON, or as *drawn*."""
+    if as_json:
+        sys.stdout.write(json.dumps(answer, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+        return
+    from . import render
+
+    render.console().print(drawn(answer))

@@ -1,0 +1,162 @@
+"""
+The parts of a Telha on one machine: what each is started with, and when it is ready.
+
+    valkey ──► trace writer ──► planner ──► gateway
+
+Rule 1: only the planner's gRPC and the gateway's HTTP are TCP; Valkey and the writer listen on unix sockets in a
+private folder.
+Rule 2: a part's settings are the user's configuration file under the variables that are set here. What is set here
+belongs to `telha up`; a file that sets it too is refused, not overruled in silence.
+"""
+
+import http.client
+import secrets
+import sys
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from telha_runtime import health, valkey
+from telha_runtime.supervisor import Part
+
+from .problems import Problem
+
+HOST = "127.0.0.1"
+_OWNED = (
+    ("store", "url"),
+    ("trace", "spool"),
+    ("trace", "writer"),
+    ("trace", "internal_token"),
+    ("server", "host"),
+    ("server", "port"),
+    ("gateway", "host"),
+    ("gateway", "port"),
+    ("gateway", "planner"),
+    ("server", "tls_certificate"),
+)
+_CLIENT_VARIABLES = ("TELHA_ADDRESS", "TELHA_KEY")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """
+    Where the parts live.
+
+    Attributes:
+        folder: The data folder, absolute.
+        sockets: Private folder of the unix sockets; short, since such paths hold about 100 bytes.
+        config: The user's configuration file.
+        lock: Descriptor of the data folder's lock, handed down.
+    """
+
+    folder: Path
+    sockets: Path
+    grpc_port: int
+    http_port: int
+    config: Path | None
+    lock: int
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+
+    @property
+    def redis_socket(self) -> Path:
+        """Where the embedded Valkey listens."""
+        return self.sockets / "redis"
+
+    @property
+    def writer_socket(self) -> Path:
+        """Where the trace writer listens."""
+        return self.sockets / "writer"
+
+
+def external_redis(config: Path | None, environ: Mapping[str, str]) -> str | None:
+    """
+    The Redis that the user runs, if the configuration names one.
+
+    Raises:
+        Problem: The file cannot be read, or sets what `telha up` sets itself.
+    """
+    tree = _read(config)
+    for section, key in _OWNED:
+        if isinstance(tree.get(section), dict) and key in tree[section]:
+            detail = f"{config} sets [{section}] {key}, which telha up decides itself"
+            raise Problem(
+                "CONFIGURATION_INVALID", detail, hint="remove it there; telha up --help lists what can be chosen"
+            )
+    trace = tree.get("trace")
+    named = trace.get("redis_url") if isinstance(trace, dict) else None
+    return environ.get("TELHA_TRACE__REDIS_URL") or (str(named) if named else None)
+
+
+def build(layout: Layout, redis_url: str | None, environ: Mapping[str, str]) -> list[Part]:
+    """
+    The parts in the order in which they start; an embedded Valkey first, unless *redis_url* names another.
+
+    Raises:
+        Problem: There is no embedded Valkey for this platform.
+    """
+    parts = [] if redis_url else [_valkey(layout, environ)]
+    settings = _environment(layout, redis_url, environ)
+    writer, planner = f"unix:{layout.writer_socket}", f"{HOST}:{layout.grpc_port}"
+    parts.append(_service(layout, settings, "trace-writer", lambda: health.serving(writer)))
+    parts.append(_service(layout, settings, "planner", lambda: health.serving(planner)))
+    parts.append(_service(layout, settings, "gateway", lambda: _http_ready(layout.http_port)))
+    return parts
+
+
+def module(name: str, *arguments: str) -> tuple[str, ...]:
+    """The command that runs a service's own entry point; `-P` keeps the working folder off the import path."""
+    return (sys.executable, "-P", "-m", name, *arguments)
+
+
+def _read(config: Path | None) -> dict[str, Any]:
+    if config is None:
+        return {}
+    try:
+        return tomllib.loads(config.read_text(encoding="utf-8"))
+    except OSError as fault:
+        raise Problem("CONFIGURATION_INVALID", f"{config} cannot be read: {fault.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
+        raise Problem("CONFIGURATION_INVALID", f"{config} is not valid TOML: {fault}") from None
+
+
+def _valkey(layout: Layout, environ: Mapping[str, str]) -> Part:
+    socket = layout.redis_socket
+    try:
+        command = valkey.command(layout.folder / "valkey", socket)
+    except valkey.ValkeyMissing as missing:
+        hint = "name a Redis of yours: [trace] redis_url in the file given with --config"
+        raise Problem("UNAVAILABLE", f"the embedded Valkey cannot be started: {missing}", hint=hint) from None
+    log = layout.folder / "logs" / "valkey.log"
+    return Part("valkey", command, environ, log, lambda: valkey.answers(socket), keep=(layout.lock,))
+
+
+def _service(layout: Layout, environ: Mapping[str, str], name: str, ready: Callable[[], bool]) -> Part:
+    arguments = ["serve"] if layout.config is None else ["serve", "--config", str(layout.config)]
+    command = module(f"telha_{name.replace('-', '_')}", *arguments)
+    return Part(name, command, environ, layout.folder / "logs" / f"{name}.log", ready, keep=(layout.lock,))
+
+
+def _environment(layout: Layout, redis_url: str | None, environ: Mapping[str, str]) -> dict[str, str]:
+    inherited = {name: value for name, value in environ.items() if name not in _CLIENT_VARIABLES}
+    return inherited | {
+        "TELHA_STORE__URL": f"sqlite:///{layout.folder / 'memory.db'}",
+        "TELHA_SERVER__HOST": HOST,
+        "TELHA_SERVER__PORT": str(layout.grpc_port),
+        "TELHA_TRACE__SPOOL": str(layout.folder / "spool"),
+        "TELHA_TRACE__REDIS_URL": redis_url or f"unix://{layout.redis_socket}",
+        "TELHA_TRACE__WRITER": f"unix:{layout.writer_socket}",
+        "TELHA_TRACE__INTERNAL_TOKEN": layout.token,
+    }
+
+
+def _http_ready(port: int) -> bool:
+    connection = http.client.HTTPConnection(HOST, port, timeout=1.0)
+    try:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == http.client.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()

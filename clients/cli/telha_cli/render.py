@@ -1,0 +1,187 @@
+"""
+Answers as a person reads them, at 80 columns and more.
+
+Everything here is a view of the JSON that `--json` prints, so the two cannot tell different stories.
+Rule 1: text from memory is data. It is never read as markup, and its control characters are shown, not obeyed.
+Rule 2: widths are counted in terminal cells, so that CJK and emoji stay aligned (rich does it).
+"""
+
+import sys
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from . import instants
+
+Json = Mapping[str, Any]
+
+_BAR_CELLS = 30
+_EXCERPT_LINES = 4
+_BIDI_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_OUTCOMES = (
+    ("selectedSpans", "packed"),
+    ("deduped", "duplicate"),
+    ("budgetSkipped", "over budget"),
+    ("capSkipped", "over source cap"),
+    ("spanLimitSkipped", "over span limit"),
+    ("unpackable", "too large"),
+)
+
+
+def console(*, error: bool = False) -> Console:
+    """A console on standard output (or error) that honours NO_COLOR and the terminal's width."""
+    return Console(file=sys.stderr if error else sys.stdout, highlight=False, markup=False, soft_wrap=False)
+
+
+def context(answer: Json) -> RenderableType:
+    """The answer of `memory context`: items by score, open questions, budget, proof."""
+    stats = answer.get("stats") or {}
+    parts: list[RenderableType] = [_items(answer["items"])]
+    if answer.get("openQuestions"):
+        parts.append(_open_questions(answer["openQuestions"]))
+    if stats:
+        plan = stats.get("plan") or {}
+        counts = {
+            "poolSpans": stats.get("candidates", 0),
+            "selectedSpans": plan.get("selectedSpans", len(answer["items"])),
+            "deduped": stats.get("dedupDropped", 0),
+            **{name: stats.get(name, 0) for name in ("capSkipped", "budgetSkipped", "unpackable", "spanLimitSkipped")},
+        }
+        parts += [_budget(stats["budget"], stats), _counts(counts)]
+    parts.append(_proof(answer))
+    return Group(*parts)
+
+
+def plan(answer: Json) -> RenderableType:
+    """The answer of `plan` and `select`: spans in canonical order, budget, proof."""
+    stats = answer["stats"]
+    budget = {
+        "requested": stats["requested"],
+        "applied": stats["applied"],
+        "used": answer["used"],
+        "stranded": stats["budgetStrandedByCap"],
+    }
+    return Group(_spans(answer["spans"]), _budget(budget, stats), _counts(stats), _proof(answer))
+
+
+def rows(titles: Sequence[str], lines: Sequence[Sequence[str]]) -> RenderableType:
+    """A plain table; the last column takes what width is left."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, expand=False)
+    for index, title in enumerate(titles):
+        table.add_column(title, overflow="fold", no_wrap=index < len(titles) - 1)
+    for line in lines:
+        table.add_row(*(safe(cell) for cell in line))
+    return table
+
+
+def safe(text: str) -> Text:
+    """*text* with controls made visible: an escape sequence in a document must not reach the terminal."""
+    shown = "".join(
+        "�"
+        if character in _BIDI_CONTROLS or (unicodedata.category(character) == "Cc" and character != "\n")
+        else character
+        for character in text.replace("\r\n", "\n").replace("\t", "    ")
+    )
+    return Text(shown)
+
+
+def instant(value: int | str) -> str:
+    """An instant as the server sent it: µs since 1970 UTC become RFC 3339."""
+    return instants.show(value) if isinstance(value, int) else value
+
+
+def _items(items: Sequence[Json]) -> RenderableType:
+    if not items:
+        return Text("Nothing in memory is relevant.", style="italic")
+    table = _evidence_table("score")
+    for index, item in enumerate(items, start=1):
+        source = item["source"]
+        head = safe(source.get("name") or "unnamed").append(_item_facts(item), style="dim")
+        pending = item.get("pendingClarification")
+        if pending:
+            head.append(f"  {pending['state']}", style="bold yellow")
+        score = item.get("score")
+        table.add_row(str(index), "" if score is None else f"{score:.4f}", _evidence(head, source, item["text"]))
+    return table
+
+
+def _spans(spans: Sequence[Json]) -> RenderableType:
+    if not spans:
+        return Text("The plan is empty.", style="italic")
+    table = _evidence_table("weight")
+    for index, span in enumerate(spans, start=1):
+        head = Text(f"{span['kind']} · {span['class']} · {span['tokens']} tokens", style="dim")
+        table.add_row(str(index), f"{span['weight']:.4f}", _evidence(head, span["span"], span.get("text") or ""))
+    return table
+
+
+def _evidence_table(score: str) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, expand=False)
+    table.add_column("", justify="right", style="dim", no_wrap=True)
+    table.add_column(score, justify="right", style="bold", no_wrap=True)
+    table.add_column("evidence", overflow="fold")
+    return table
+
+
+def _item_facts(item: Json) -> str:
+    facts = [item["kind"]]
+    if item["class"] != "truth":
+        facts.append(item["class"])
+    valid = item.get("validTime")
+    if valid and valid.get("start") is not None:
+        end = valid.get("end")
+        facts.append(f"true from {instant(valid['start'])}" + (f" to {instant(end)}" if end is not None else ""))
+    return "".join(f" · {fact}" for fact in facts)
+
+
+def _evidence(head: Text, where: Json, text: str) -> RenderableType:
+    place = f"{where['sourceId']} @{where['sourceVersionTx']} [{where['start']}:{where['end']}]"
+    lines = safe(text).plain.strip("\n").split("\n")
+    excerpt = Text("\n".join(lines[:_EXCERPT_LINES]))
+    if len(lines) > _EXCERPT_LINES:
+        excerpt.append(f"\n… {len(lines) - _EXCERPT_LINES} more lines", style="dim")
+    return Group(head, Text(place, style="cyan"), excerpt)
+
+
+def _open_questions(questions: Sequence[Json]) -> RenderableType:
+    lines = Text("Open questions", style="bold")
+    for question in questions:
+        lines.append(f"\n  {question['state']}: ", style="yellow")
+        lines.append(safe(question["question"]))
+    return Padding(lines, (0, 0, 1, 0))
+
+
+def _budget(budget: Json, stats: Json) -> RenderableType:
+    applied, used = budget["applied"], budget["used"]
+    filled = round(_BAR_CELLS * used / applied) if applied else 0
+    line = Text("budget  ", style="dim")
+    line.append("█" * filled, style="green").append("░" * (_BAR_CELLS - filled), style="dim")
+    line.append(f"  {used:,} of {applied:,} tokens", style="not dim")
+    notes = [f"asked {budget['requested']:,}"] if budget["requested"] != applied else []
+    if budget.get("stranded"):
+        notes.append(f"{budget['stranded']:,} stranded by the source cap")
+    notes.append("estimated" if stats.get("tokenEstimate") else str(stats.get("tokenizer", "")))
+    line.append("\n        " + ", ".join(note for note in notes if note), style="dim")
+    return line
+
+
+def _counts(stats: Json) -> RenderableType:
+    told = [f"{stats.get(name, 0):,} {word}" for name, word in _OUTCOMES if stats.get(name) or name == "selectedSpans"]
+    return Text(f"pool    {stats.get('poolSpans', 0):,} spans = {' + '.join(told)}", style="dim")
+
+
+def _proof(answer: Json) -> RenderableType:
+    lines = Text("plan    ", style="dim").append(answer["planHash"], style="magenta not dim")
+    if answer.get("traceId"):
+        lines.append("\ntrace   ", style="dim").append(answer["traceId"], style="magenta not dim")
+    window = answer.get("window")
+    if window:
+        valid, known = instant(window["validTime"]), instant(window["txTime"])
+        lines.append(f"\nas of   true at {valid}, known by {known}", style="dim")
+    return lines

@@ -1,0 +1,160 @@
+"""
+`telha up`: the whole system on one machine, from one command.
+
+    check folder, ports, configuration ──► first key ──► start parts ──► say where ──► watch ──► drain
+
+Rule 1: what can be checked is checked before anything starts, and each failure is one sentence.
+Rule 2: whatever goes wrong, nothing stays behind: no process, no socket.
+"""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from threading import Event
+
+from telha_runtime.supervisor import PartFailed, Supervisor
+
+from . import folder, keys, parts
+from .folder import Connection
+from .follow import Follower, Journal, rotate
+from .problems import Problem
+
+TENANT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """
+    What the user chose.
+
+    Attributes:
+        grpc_port, http_port: 0 takes any free port.
+        verbose: Show the parts' logs on standard error.
+    """
+
+    data: Path
+    grpc_port: int
+    http_port: int
+    config: Path | None = None
+    verbose: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A running system."""
+
+    connection: Connection
+    supervisor: Supervisor
+
+
+def run(options: Options, environ: Mapping[str, str], *, as_json: bool) -> None:
+    """
+    Start, stay until SIGINT, SIGTERM or SIGHUP, drain.
+
+    Raises:
+        Problem: The system cannot be started.
+    """
+    stop = stop_at_signals()
+    follower = Follower(sys.stderr) if options.verbose else None
+    with started(options, environ, stop, follower) as stack:
+        if stop.is_set():
+            return
+        with folder.announced(options.data, environ):
+            _say(stack.connection, options.data.absolute(), as_json=as_json)
+            stack.supervisor.watch(stop, follower.show if follower else lambda: None)
+            print("telha: draining", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def started(
+    options: Options, environ: Mapping[str, str], stop: Event, follower: Follower | None = None
+) -> Iterator[Stack]:
+    """
+    The system, running inside the block; when *stop* is set meanwhile, the block starts at once.
+
+    Raises:
+        Problem: It cannot be started. Nothing of it is left.
+    """
+    data = options.data.absolute()
+    redis_url = parts.external_redis(options.config, environ)
+    folder.lay_out(data)
+    with ExitStack() as held:
+        lock = folder.lock(data)
+        held.callback(os.close, lock)
+        grpc_port, http_port = _port(options.grpc_port, "--port"), _port(options.http_port, "--http-port")
+        sockets = Path(tempfile.mkdtemp(prefix="telha-"))
+        held.callback(shutil.rmtree, sockets, ignore_errors=True)
+        config = options.config.absolute() if options.config else None
+        layout = parts.Layout(data, sockets, grpc_port, http_port, config, lock)
+        built = parts.build(layout, redis_url, environ)
+        for part in built:
+            rotate(part.log)
+        if follower:
+            follower.follow({part.name: part.log for part in built})
+        connection = Connection(
+            f"{parts.HOST}:{grpc_port}", f"http://{parts.HOST}:{http_port}", _first_key(data), os.getpid()
+        )
+        supervisor = Supervisor(built, Journal(data / "logs" / "up.log"))
+        held.callback(supervisor.stop)
+        try:
+            supervisor.start(stop)
+        except PartFailed as failed:
+            raise Problem("UNAVAILABLE", str(failed), hint=f"logs: {data / 'logs'}") from None
+        folder.write(data, connection)
+        yield Stack(connection, supervisor)
+
+
+def stop_at_signals() -> Event:
+    """An event that SIGINT, SIGTERM and SIGHUP set; must be called in the main thread."""
+    stop = Event()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: stop.set())
+    return stop
+
+
+def _port(asked: int, flag: str) -> int:
+    """
+    *asked*, or a free port for 0.
+
+    Raises:
+        Problem: The port is taken, or needs rights this user lacks.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        # Gone connections in TIME_WAIT do not hold a port; a listener does.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((parts.HOST, asked))
+        except OSError as fault:
+            hint = f"choose another with {flag}, or any free one with --ephemeral-ports"
+            raise Problem("UNAVAILABLE", f"port {asked} cannot be used: {fault.strerror}", hint=hint) from None
+        return int(probe.getsockname()[1])
+
+
+def _first_key(data: Path) -> str:
+    known = folder.read(data)
+    if known is not None and (data / "memory.db").exists():
+        return known.key
+    return str(keys.create(data, TENANT, "first", "read,write,admin", ())["key"])
+
+
+def _say(connection: Connection, data: Path, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({**asdict(connection), "data": str(data)}), flush=True)
+        return
+    print(
+        f"telha is up\n"
+        f"  gRPC   {connection.grpc}\n"
+        f"  REST   {connection.http}\n"
+        f"  data   {data}\n"
+        f"  key    {connection.key}\n"
+        f"Stop it with Ctrl-C.",
+        flush=True,
+    )

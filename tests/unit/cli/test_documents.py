@@ -1,0 +1,70 @@
+"""What `telha ingest` reads, skips and refuses."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from telha_cli import documents
+from telha_cli.documents import Document
+from telha_cli.problems import UsageInvalid
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, content in {
+        "docs/b.md": b"# B\n",
+        "docs/a.txt": "café 家\n".encode(),
+        "docs/deep/c.markdown": b"c\n",
+        "docs/.hidden.md": b"no\n",
+        "docs/.git/config.txt": b"no\n",
+        "docs/image.md": b"\x89PNG\0\0",
+        "docs/latin.txt": b"caf\xe9\n",
+        "docs/empty.md": b" \n",
+        "docs/page.html": b"<p>",
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return tmp_path
+
+
+def test_every_path_is_accounted_for(tree: Path) -> None:
+    """A3: what is not ingested is said, with its reason."""
+    gathered = documents.gather([Path("docs")])
+    assert [document.name for document in gathered.documents] == ["docs/a.txt", "docs/b.md", "docs/deep/c.markdown"]
+    assert [document.media_type for document in gathered.documents] == ["text/plain", "text/markdown", "text/markdown"]
+    assert sorted(gathered.skipped) == [
+        ("docs/.git", "hidden"),
+        ("docs/.hidden.md", "hidden"),
+        ("docs/empty.md", "empty"),
+        ("docs/image.md", "binary"),
+        ("docs/page.html", "not one of .md, .markdown, .txt"),
+    ]
+    assert gathered.refused == [("docs/latin.txt", "must be UTF-8; byte 3 is not")]
+
+
+def test_a_file_named_twice_is_read_once(tree: Path) -> None:
+    """M1: no source comes twice in one batch."""
+    gathered = documents.gather([Path("docs/b.md"), Path("docs"), tree / "docs" / "b.md"])
+    assert [document.name for document in gathered.documents].count("docs/b.md") == 1
+    assert len({document.uri for document in gathered.documents}) == len(gathered.documents) == 3
+
+
+def test_a_missing_path_is_refused(tree: Path) -> None:
+    """A3: before anything is read."""
+    with pytest.raises(UsageInvalid, match=r"^nowhere must be a file or folder that exists"):
+        documents.gather([Path("docs"), Path("nowhere")])
+
+
+@given(st.lists(st.integers(min_value=0, max_value=documents.BATCH_BYTES * 2), max_size=40))
+@settings(max_examples=60, deadline=None)
+def test_batches_keep_order_and_stay_under_their_limit(sizes: list[int]) -> None:
+    """A1: nothing is sent that the message limit would refuse only because of its neighbours."""
+    sent = [Document(str(index), "", "", bytes(size)) for index, size in enumerate(sizes)]
+    cut = list(documents.batches(sent))
+    assert [document for batch in cut for document in batch] == sent
+    for batch in cut:
+        assert len(batch) == 1 or sum(len(document.content) for document in batch) <= documents.BATCH_BYTES
+        assert 1 <= len(batch) <= documents.BATCH_DOCUMENTS

@@ -1,0 +1,105 @@
+"""Which server a command finds."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from telha_cli import folder, target
+from telha_cli.folder import Connection
+from telha_cli.problems import Problem
+
+_ALIVE = Connection("127.0.0.1:1", "http://127.0.0.1:2", "telha_key", os.getpid())
+
+
+def _dead_pid() -> int:
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        pass
+    return process.pid
+
+
+def test_flags_win_over_the_environment_and_both_over_what_runs(tmp_path: Path) -> None:
+    """A3: --address/--key, TELHA_ADDRESS/TELHA_KEY, --data, the running `telha up`: in this order."""
+    environ = {"TELHA_ADDRESS": "env:1", "TELHA_KEY": "env-key", "XDG_STATE_HOME": str(tmp_path)}
+    folder.write(tmp_path, _ALIVE)
+    assert target.find("flag:1", "flag-key", None, environ) == target.Target("flag:1", "flag-key")
+    assert target.find("flag:1", None, None, environ) == target.Target("flag:1", "env-key")
+    assert target.find(None, None, None, environ) == target.Target("env:1", "env-key")
+    assert target.find(None, None, tmp_path, environ) == target.Target("127.0.0.1:1", "telha_key", "http://127.0.0.1:2")
+
+
+def test_the_newest_running_system_of_this_user_is_found(tmp_path: Path) -> None:
+    """A3: a pointer counts only while its supervisor lives."""
+    environ = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    with pytest.raises(Problem, match="no running telha was found") as none:
+        target.find(None, None, None, environ)
+    assert none.value.hint is not None
+    assert "telha up" in none.value.hint
+    data = tmp_path / "data"
+    data.mkdir()
+    folder.write(data, _ALIVE)
+    with folder.announced(data, environ):
+        assert target.find(None, None, None, environ).address == "127.0.0.1:1"
+        assert target.find(None, "mine", None, environ).key == "mine"
+    with pytest.raises(Problem):
+        target.find(None, None, None, environ)
+
+
+def test_a_dead_supervisor_is_not_called(tmp_path: Path) -> None:
+    """A3: neither through its folder nor through its pointer."""
+    dead = _dead_pid()
+    environ = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    folder.write(tmp_path, Connection("127.0.0.1:1", "http://127.0.0.1:2", "k", dead))
+    with pytest.raises(Problem, match="no telha runs on the data folder"):
+        target.find(None, None, tmp_path, environ)
+    pointer = tmp_path / "state" / "telha" / str(dead)
+    pointer.parent.mkdir(parents=True)
+    pointer.write_text(str(tmp_path))
+    assert folder.running(environ) is None
+
+
+def test_an_address_needs_a_key() -> None:
+    """A6: no call without a credential, and the reason is said before the call."""
+    with pytest.raises(Problem, match="an API key is required"):
+        target.find("somewhere:1", None, None, {})
+
+
+def test_the_key_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
+    """A6: connection.json has mode 0600 from its first byte on."""
+    before = os.umask(0)
+    try:
+        folder.write(tmp_path, _ALIVE)
+    finally:
+        os.umask(before)
+    path = tmp_path / "connection.json"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert folder.read(tmp_path) == _ALIVE
+    path.write_text(json.dumps({"half": "written"}))
+    assert folder.read(tmp_path) is None
+
+
+def test_a_folder_serves_one_supervisor(tmp_path: Path) -> None:
+    """A3: a second `telha up` on the folder is refused, for as long as the first one's parts live."""
+    folder.lay_out(tmp_path)
+    held = folder.lock(tmp_path)
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], pass_fds=(held,))
+    try:
+        with pytest.raises(Problem, match="another telha up is using the data folder"):
+            folder.lock(tmp_path)
+        os.close(held)
+        with pytest.raises(Problem):
+            folder.lock(tmp_path)
+    finally:
+        child.kill()
+        child.wait()
+    os.close(folder.lock(tmp_path))
+
+
+def test_an_unwritable_folder_is_one_sentence(tmp_path: Path) -> None:
+    """A3: a file where a folder should be; the user learns which and why."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Problem, match=r"the data folder .*file.* cannot be written: Not a directory"):
+        folder.lay_out(tmp_path / "file" / "data")
