@@ -1,7 +1,8 @@
 """
 What a process of ours does about its parent and about signals.
 
-Rule 1: a supervised process never outlives its supervisor, not even one that was killed with SIGKILL.
+Rule 1: a child never outlives its parent, not even one that was killed with SIGKILL. (A supervisor ties programs
+that know nothing of us with tether.py; this is for children that run our code.)
 Rule 2: SIGTERM and SIGINT mean the same: stop taking work, finish what was accepted, leave.
 """
 
@@ -10,22 +11,12 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Mapping
 from typing import Final
-
-PARENT_VARIABLE: Final = "TELHA_PARENT_PID"
-"""Set by a supervisor for its children: the process id that they must not outlive."""
 
 _PR_SET_PDEATHSIG: Final = 1
 
 # Loaded at import: between fork and exec a child must not take the loader's locks.
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
-
-
-def supervisor(environ: Mapping[str, str]) -> int | None:
-    """The process id of the supervisor that started this process, or None if it runs on its own."""
-    text = environ.get(PARENT_VARIABLE, "")
-    return int(text) if text.isdecimal() else None
 
 
 def die_with_parent(parent_pid: int | None = None, signal_number: signal.Signals = signal.SIGTERM) -> None:

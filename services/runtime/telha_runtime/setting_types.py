@@ -42,6 +42,12 @@ def keys(model: type[BaseModel], place: tuple[str, ...]) -> list[str]:
     return list(known.annotation.model_fields) if known is not None and _is_model(known.annotation) else []
 
 
+def tolerant(model: type[BaseModel], place: tuple[str, ...]) -> bool:
+    """Whether the section at *place* lets keys pass that it does not know."""
+    known = at(model, place)
+    return known is not None and _is_model(known.annotation) and known.annotation.model_config.get("extra") == "ignore"
+
+
 def from_text(known: KeyType, text: str) -> object:
     """
     The value that a variable's *text* stands for.

@@ -3,6 +3,7 @@ Settings: one TOML file plus `TELHA_SECTION__KEY` variables, checked against a p
 
 Rule 1: the environment wins over the file; the file wins over the defaults. An empty variable counts as not set.
 Rule 2: nothing is clamped, converted or guessed. A key that nobody knows is refused, with the nearest known one.
+A section may be a guest's view of another service's section (`extra="ignore"`): its owner refuses unknown keys.
 Rule 3: `TELHA_` variables without `__` (`TELHA_ADDRESS`, `TELHA_KEY`) belong to clients and pass.
 Rule 4: values of keys that may hold a credential are never shown.
 """
@@ -92,7 +93,9 @@ def _drop_unknown(
     for key in list(tree):
         here = (*place, key)
         inner = setting_types.at(model, here)
-        if inner is None:
+        if inner is None and setting_types.tolerant(model, place):
+            del tree[key]
+        elif inner is None:
             known = [".".join((*place, name)) for name in setting_types.keys(model, place)]
             noun = "section" if not place else "key"
             faults.append(f"{'.'.join(here)}: unknown {noun}{_nearest('.'.join(here), [*known, *foreign])}")
@@ -113,6 +116,8 @@ def _overlay(
         if place[0] in foreign:
             continue
         known = setting_types.at(model, place)
+        if known is None and setting_types.tolerant(model, place[:-1]):
+            continue
         if known is None:
             names = [_variable(key) for key in _leaves(model, ())] + [f"{PREFIX}{s.upper()}{NESTED}" for s in foreign]
             faults.append(f"{name}: unknown key{_nearest(name, names)}")

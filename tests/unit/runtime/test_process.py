@@ -50,12 +50,6 @@ def test_a_child_whose_parent_is_already_gone_dies_at_once() -> None:
     assert subprocess.run([sys.executable, "-c", code], timeout=20, check=False).returncode == -signal.SIGTERM
 
 
-def test_the_supervisor_is_named_by_a_variable() -> None:
-    assert process.supervisor({}) is None
-    assert process.supervisor({process.PARENT_VARIABLE: "17"}) == 17
-    assert process.supervisor({process.PARENT_VARIABLE: "x"}) is None
-
-
 async def _stopped_by(number: int) -> bool:
     loop = asyncio.get_running_loop()
     stop = process.install_stop_signals(loop)

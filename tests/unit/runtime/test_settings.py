@@ -4,6 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel, ConfigDict
 from telha_planner.config import PlannerConfig
 from telha_runtime.settings import SettingsInvalid, load
 
@@ -134,6 +135,28 @@ def test_a_credential_is_never_shown(tmp_path: Path) -> None:
     found = faults("[trace]\ninternal_token = 4711\nredis_url = 4712\n", tmp_path)
     assert len(found) == 2
     assert not any("471" in sentence for sentence in found)
+
+
+class Guest(BaseModel):
+    """Reads one key of a section that another service owns."""
+
+    model_config = ConfigDict(extra="ignore")
+    stream: str = ""
+
+
+class GuestConfig(BaseModel):
+    """Has one section of its own and one as a guest."""
+
+    trace: Guest = Guest()
+
+
+def test_a_guest_of_a_section_lets_its_owners_keys_pass(tmp_path: Path) -> None:
+    path = tmp_path / "telha.toml"
+    path.write_text("[trace]\nstream = 's'\nspool = 'x'\n")
+    environ = {"TELHA_TRACE__SPOOL_MAX_MB": "1"}
+    assert load(GuestConfig, path, environ).trace.stream == "s"
+    with pytest.raises(SettingsInvalid, match="TELHA_TRCE__X: unknown key"):
+        load(GuestConfig, path, {"TELHA_TRCE__X": "1"} | environ, foreign_sections=frozenset({"trace"}))
 
 
 def test_broken_toml_names_its_line(tmp_path: Path) -> None:

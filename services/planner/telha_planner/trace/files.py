@@ -1,0 +1,88 @@
+"""
+The files of one spool: which one is written, how much disk they hold, when one may go.
+
+Rule: a file is removed when nothing more will be written to it and no entry of it is needed.
+"""
+
+import threading
+from pathlib import Path
+from typing import Final
+
+from . import segment
+from .segment import Segment
+
+_SEGMENT_BYTES: Final = 4 * 1024 * 1024
+
+
+class Files:
+    """The segments under *folder*; safe to use from the event loop and the commit thread at once."""
+
+    def __init__(self, folder: Path, max_bytes: int) -> None:
+        """
+        Make an empty set.
+
+        Args:
+            folder: Where new files go.
+            max_bytes: Bound of the whole spool; a file takes at most about an eighth of it.
+        """
+        self._folder = folder
+        self._segment_bytes = min(_SEGMENT_BYTES, max_bytes // 8)
+        self._lock = threading.Lock()
+        self._held: set[Segment] = set()
+        self._active: Segment | None = None
+        self._next_no = max((int(path.stem) for path in segment.segments(folder)), default=0) + 1
+
+    @property
+    def size(self) -> int:
+        """Bytes of the files that hold needed entries."""
+        with self._lock:
+            return sum(held.size for held in self._held if held.live)
+
+    def add(self, held: Segment, live: int) -> None:
+        """Count *live* entries of *held* as needed; a sealed file without any is removed."""
+        with self._lock:
+            self._held.add(held)
+            held.live += live
+            self._drop_if_done(held)
+
+    def release(self, held: Segment) -> None:
+        """One entry of *held* is no longer needed."""
+        with self._lock:
+            held.live -= 1
+            self._drop_if_done(held)
+
+    def room(self, length: int) -> Segment:
+        """
+        The file that the next *length* bytes go to; for the one thread that writes.
+
+        Raises:
+            OSError: A new file was needed and could not be made.
+        """
+        active = self._active
+        if active is not None:
+            if not active.sealed and active.size + length <= self._segment_bytes:
+                return active
+            with self._lock:
+                active.sealed = True
+                self._drop_if_done(active)
+            self._active = None
+        self._active = Segment.create(self._folder, self._next_no)
+        self._next_no += 1
+        with self._lock:
+            self._held.add(self._active)
+        return self._active
+
+    def close(self) -> None:
+        """Close every file and remove those that nobody needs."""
+        with self._lock:
+            for held in list(self._held):
+                held.sealed = True
+                self._drop_if_done(held)
+            for held in self._held:
+                held.close()
+            self._held.clear()
+
+    def _drop_if_done(self, held: Segment) -> None:
+        if held.sealed and not held.live and held in self._held:
+            self._held.discard(held)
+            held.delete()
