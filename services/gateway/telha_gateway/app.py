@@ -1,0 +1,162 @@
+"""
+The ASGI application: every operation behind one door that answers, refuses and logs in one way.
+
+Rule 1: whatever happens, the caller gets JSON of a known shape and the request id.
+Rule 2: questions, texts and credentials are not logged.
+"""
+
+import re
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, cast
+from uuid import uuid4
+
+import msgspec
+import structlog
+from litestar import Litestar, Request, Response
+from litestar.datastructures import State
+from litestar.exceptions import HTTPException, MethodNotAllowedException
+from litestar.handlers import HTTPRouteHandler
+
+from telha_gateway import openapi, problems
+from telha_gateway.config import GatewaySettings
+from telha_gateway.exchange import Exchange
+from telha_gateway.faults import RequestFault
+from telha_gateway.operations import Operation
+from telha_gateway.problems import Failure, Refused
+from telha_gateway.routes import memory, planning, system, traces
+from telha_gateway.upstream import ClientGone, Upstream
+
+_LOG = structlog.get_logger(__name__)
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+_HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+_CLIENT_CLOSED = 499
+"""Status in the log for a caller that left; nobody receives it."""
+
+AnyRequest = Request[Any, Any, Any]
+Handler = Callable[[AnyRequest], Awaitable[Response[bytes]]]
+
+
+async def _contract(_: Exchange) -> bytes:
+    return _DOCUMENT
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    *planning.OPERATIONS,
+    *memory.OPERATIONS,
+    *traces.OPERATIONS,
+    *system.OPERATIONS,
+    Operation(
+        method="GET",
+        path="/openapi.json",
+        id="openapi",
+        tag="System",
+        summary="This document",
+        run=_contract,
+        secured=False,
+    ),
+)
+_DOCUMENT = openapi.document(OPERATIONS)
+
+
+def create(settings: GatewaySettings, connect: Callable[[GatewaySettings], Upstream] = Upstream) -> Litestar:
+    """
+    The application.
+
+    Args:
+        settings: Of the gateway.
+        connect: Makes the way to the planner, inside the running loop.
+    """
+
+    async def start(app: Litestar) -> None:
+        app.state.upstream = connect(settings)
+
+    async def stop(app: Litestar) -> None:
+        await cast("Upstream", app.state.upstream).close()
+
+    return Litestar(
+        route_handlers=[_route(operation, settings) for operation in OPERATIONS],
+        on_startup=[start],
+        on_shutdown=[stop],
+        exception_handlers={HTTPException: _unrouted, Exception: _unrouted},
+        openapi_config=None,
+        logging_config=None,
+        request_max_body_size=None,  # `Exchange` reads the body itself
+        debug=False,
+        pdb_on_exception=False,
+        state=State(),
+    )
+
+
+def _route(operation: Operation, settings: GatewaySettings) -> HTTPRouteHandler:
+    async def handle(request: AnyRequest) -> Response[bytes]:
+        started = time.perf_counter()
+        exchange = Exchange(
+            request.scope,
+            request.receive,
+            settings,
+            cast("Upstream", request.app.state.upstream),
+            _request_id(request),
+        )
+        response = await _answer(operation, exchange)
+        _LOG.info(
+            "request",
+            operation=operation.id,
+            status=response.status_code,
+            ms=round((time.perf_counter() - started) * 1000, 1),
+            request_id=exchange.request_id,
+            trace_id=exchange.trace_id,
+        )
+        return response
+
+    path = operation.path.replace("{id}", "{id:str}")
+    return HTTPRouteHandler(path, http_method=[cast("Any", operation.method)], status_code=200, name=operation.id)(
+        handle
+    )
+
+
+async def _answer(operation: Operation, exchange: Exchange) -> Response[bytes]:
+    try:
+        answer = await operation.run(exchange)
+    except RequestFault as fault:
+        return _refusal(problems.of_fault(fault, operation.code), exchange.request_id)
+    except Refused as refused:
+        exchange.trace_id = refused.failure.trace_id
+        return _refusal(refused.failure, exchange.request_id)
+    except ClientGone:
+        return Response(b"", status_code=_CLIENT_CLOSED, media_type="text/plain")
+    except Exception:  # noqa: BLE001  # the outermost door: whatever is wrong with us ends here, logged
+        _LOG.exception("failed", operation=operation.id, request_id=exchange.request_id)
+        return _refusal(problems.internal(), exchange.request_id)
+    content = answer if isinstance(answer, bytes) else msgspec.json.encode(answer)
+    headers = {**_HEADERS, "x-request-id": exchange.request_id}
+    return Response(content, media_type=operation.media_type, headers=headers)
+
+
+def _unrouted(request: AnyRequest, error: Exception) -> Response[bytes]:
+    """Answer for what never reached an operation: no such path, no such method, or a fault of the framework."""
+    request_id = _request_id(request)
+    if isinstance(error, MethodNotAllowedException):
+        allowed = {"allow": (error.headers or {}).get("Allow", "")}
+        failure = Failure(405, "METHOD_NOT_ALLOWED", "the path does not take this method", headers=allowed)
+    elif isinstance(error, HTTPException) and error.status_code == 404:
+        failure = Failure(404, "NOT_FOUND", "no such path; /openapi.json lists them")
+    else:
+        _LOG.error("failed", request_id=request_id, exc_info=error)
+        failure = problems.internal()
+    _LOG.info("request", operation=None, status=failure.status, request_id=request_id)
+    return _refusal(failure, request_id)
+
+
+def _refusal(failure: Failure, request_id: str) -> Response[bytes]:
+    return Response(
+        failure.document(request_id),
+        status_code=failure.status,
+        media_type=problems.MEDIA_TYPE,
+        headers={**_HEADERS, **failure.all_headers(), "x-request-id": request_id},
+    )
+
+
+def _request_id(request: AnyRequest) -> str:
+    given = request.headers.get("x-request-id", "")
+    return given if _REQUEST_ID.fullmatch(given) else uuid4().hex

@@ -1,0 +1,188 @@
+"""Requests for plans and what they have in common, as the wire messages."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+from telha.planner.v1 import plan_pb2, planner_pb2
+
+from telha_gateway.dto.shape import Count, Instant, Int64, Sent, UInt32, Uuid
+from telha_gateway.instants import instant
+
+LegName = Literal["structured", "semantic", "lexical"]
+ClassName = Literal["truth", "cache"]
+
+_LEGS: "dict[LegName, plan_pb2.Leg]" = {
+    "structured": plan_pb2.LEG_STRUCTURED,
+    "semantic": plan_pb2.LEG_SEMANTIC,
+    "lexical": plan_pb2.LEG_LEXICAL,
+}
+_CLASSES: "dict[ClassName, plan_pb2.SpanClass]" = {
+    "truth": plan_pb2.SPAN_CLASS_TRUTH,
+    "cache": plan_pb2.SPAN_CLASS_CACHE,
+}
+
+Question = Annotated[str, Meta(description="What the caller wants to know; not blank, at most 16,384 bytes.")]
+Find = Annotated[str, Meta(description="The type of the nodes to start from, for example `passage`.")]
+FindLimit = Annotated[UInt32, Meta(description="Most nodes that `find` returns, 1 to 1000. Default 64.")]
+ExpandDepth = Annotated[UInt32, Meta(description="Hops to expand from what was found: 0, 1 or 2.")]
+Model = Annotated[str, Meta(description="The model that will read the spans; decides how tokens are counted.")]
+Spaces = Annotated[
+    list[str], Meta(description="Spaces to read. Default: the key's spaces, or `main`. `*`: all that the key allows.")
+]
+Share = Annotated[float, Meta(description="Share of the budget that one source may take, above 0 and at most 1.")]
+Overhead = Annotated[Int64, Meta(description="Tokens the caller adds around each span, 0 to 1,000,000.")]
+Legs = Annotated[list[LegName], Meta(description="Ways to recall. Default: all that the request implies.")]
+Ungrounded = Annotated[
+    bool, Meta(description="Answer an empty pool with an empty plan instead of `INSUFFICIENT_EVIDENCE`.")
+]
+
+
+class Window(Sent):
+    """The two instants to read at."""
+
+    valid_time: Annotated[Instant, Meta(description="When facts must be true. Default: now.")] | None = None
+    tx_time: Annotated[Instant, Meta(description="As of when memory is read. Default: the last commit.")] | None = None
+
+
+class Budget(Sent):
+    """The limits of a plan."""
+
+    max_tokens: Annotated[Int64, Meta(description="Tokens, at least 1.")] | None = None
+    max_spans: Annotated[Int64, Meta(description="Spans; 0 means no limit.")] | None = None
+
+
+class QueryVector(Sent):
+    """A query vector made by the caller."""
+
+    values: Annotated[list[float], Meta(description="1 to 4096 finite numbers, not all zero.")]
+    model: Annotated[str, Meta(description="The model that made it. Default: the tenant's.")] | None = None
+
+
+class PlanRequest(Sent):
+    """Asks for a plan. At least one of `question`, `find` and `vector` is required."""
+
+    question: Question | None = None
+    find: Find | None = None
+    limit: FindLimit | None = None
+    vector: QueryVector | None = None
+    expand_depth: ExpandDepth | None = None
+    window: Window | None = None
+    budget: Budget | None = None
+    model: Model | None = None
+    spaces: Spaces | None = None
+    max_frac_per_source: Share | None = None
+    span_overhead_tokens: Overhead | None = None
+    legs: Legs | None = None
+    allow_ungrounded: Ungrounded | None = None
+
+
+class SpanCoordinate(Sent):
+    """Where a span stands: bytes `[start, end)` of one version of one source."""
+
+    source_id: Uuid
+    source_version_tx: Int64
+    start: Count
+    end: Count
+
+
+class Fragment(Sent):
+    """One span of a pool that the caller sends."""
+
+    span: SpanCoordinate
+    kind: Annotated[str, Meta(description="Structural kind. Default `body`.")] | None = None
+    span_class: ClassName | None = None
+    text: Annotated[str, Meta(description="Needed to count tokens, and to score by a question.")] | None = None
+    tokens: Annotated[Int64, Meta(description="Exact tokens; they win over counting the text.")] | None = None
+    score: Annotated[float, Meta(description="Evidence weight, at least 0; not beside a question.")] | None = None
+
+
+class SelectRequest(Sent):
+    """Asks for a selection from a pool of at most 100,000 fragments; its order does not matter."""
+
+    pool: list[Fragment]
+    question: Question | None = None
+    budget: Budget | None = None
+    model: Model | None = None
+    max_frac_per_source: Share | None = None
+    span_overhead_tokens: Overhead | None = None
+    allow_ungrounded: Ungrounded | None = None
+
+
+def plan_message(body: PlanRequest) -> planner_pb2.PlanRequest:
+    """*body* on the wire."""
+    return planner_pb2.PlanRequest(
+        question=body.question,
+        query=query_message(body.find, body.limit),
+        vector=vector_message(body.vector),
+        expand_depth=body.expand_depth,
+        window=window_message(body.window),
+        budget=budget_message(body.budget),
+        model=body.model,
+        spaces=body.spaces,
+        max_frac_per_source=body.max_frac_per_source,
+        span_overhead_tokens=body.span_overhead_tokens,
+        legs=leg_numbers(body.legs),
+        allow_ungrounded=bool(body.allow_ungrounded),
+    )
+
+
+def select_message(body: SelectRequest) -> planner_pb2.SelectRequest:
+    """*body* on the wire."""
+    return planner_pb2.SelectRequest(
+        pool=[_fragment_message(fragment) for fragment in body.pool],
+        question=body.question,
+        budget=budget_message(body.budget),
+        model=body.model,
+        max_frac_per_source=body.max_frac_per_source,
+        span_overhead_tokens=body.span_overhead_tokens,
+        allow_ungrounded=bool(body.allow_ungrounded),
+    )
+
+
+def span_message(span: SpanCoordinate) -> plan_pb2.SpanRef:
+    """*span* on the wire."""
+    return plan_pb2.SpanRef(
+        source_id=span.source_id, source_version_tx=span.source_version_tx, start=span.start, end=span.end
+    )
+
+
+def query_message(find: str | None, limit: int | None) -> plan_pb2.NodeQuery | None:
+    """The structured query, if either part of it was given."""
+    return None if find is None and limit is None else plan_pb2.NodeQuery(find=find or "", limit=limit)
+
+
+def vector_message(vector: QueryVector | None) -> plan_pb2.QueryVector | None:
+    """*vector* on the wire; values become float32."""
+    return None if vector is None else plan_pb2.QueryVector(values=vector.values, model=vector.model)
+
+
+def window_message(window: Window | None) -> plan_pb2.Window | None:
+    """*window* on the wire."""
+    if window is None:
+        return None
+    valid, tx = window.valid_time, window.tx_time
+    return plan_pb2.Window(
+        valid_time_us=None if valid is None else instant(valid, "/window/validTime"),
+        tx_time_us=None if tx is None else instant(tx, "/window/txTime"),
+    )
+
+
+def budget_message(budget: Budget | None) -> plan_pb2.Budget | None:
+    """*budget* on the wire."""
+    return None if budget is None else plan_pb2.Budget(max_tokens=budget.max_tokens, max_spans=budget.max_spans)
+
+
+def leg_numbers(legs: list[LegName] | None) -> "list[plan_pb2.Leg]":
+    """*legs* on the wire."""
+    return [_LEGS[leg] for leg in legs or ()]
+
+
+def _fragment_message(fragment: Fragment) -> planner_pb2.Fragment:
+    return planner_pb2.Fragment(
+        span=span_message(fragment.span),
+        kind=fragment.kind or "",
+        span_class=None if fragment.span_class is None else _CLASSES[fragment.span_class],
+        text=fragment.text,
+        tokens=fragment.tokens,
+        score=fragment.score,
+    )

@@ -1,0 +1,148 @@
+"""The JSON shapes of sources: read, listed, erased."""
+
+from typing import Annotated
+
+from msgspec import Meta
+from telha.memory.v1 import memory_pb2
+from telha.planner.v1 import plan_pb2
+
+from telha_gateway.dto.shape import Given, Int64, Micros, Sent, Uuid
+from telha_gateway.instants import parameter_instant
+
+InstantParameter = Annotated[
+    str, Meta(description="RFC 3339 with an offset (write `+` as `%2B`), or whole microseconds since 1970 UTC.")
+]
+
+
+class SourceParameters(Sent):
+    """How to read one source."""
+
+    include_text: Annotated[bool, Meta(description="Send the canonical text too.")] | None = None
+    version: Annotated[Int64, Meta(description="A version, by its commit. Default: the newest.")] | None = None
+    valid_time: InstantParameter | None = None
+    tx_time: InstantParameter | None = None
+
+
+class SourceListParameters(Sent):
+    """Which sources to list."""
+
+    spaces: Annotated[list[str], Meta(description="Default: the key's spaces, or `main`.")] | None = None
+    page_size: Annotated[int, Meta(ge=0, le=2**31 - 1, description="1 to 1000. Default 100.")] | None = None
+    page_token: Annotated[str, Meta(description="`nextPageToken` of the page before.")] | None = None
+
+
+class NoParameters(Sent):
+    """For operations without query parameters, so that a misspelt one is refused and not ignored."""
+
+
+class Source(Given, kw_only=True):
+    """A source as listed."""
+
+    source_id: Uuid
+    name: str
+    uri: str | None = None
+    space: str
+    source_version_tx: Micros
+    length: Annotated[int, Meta(description="Bytes of the canonical text.")]
+    content_hash: Annotated[str, Meta(description="`b3:` and 64 hexadecimal digits over the canonical text.")]
+    valid_from: Micros
+
+
+class SourceDetail(Source):
+    """One source, with its text if that was asked for."""
+
+    text: str | None = None
+
+
+class SourcePage(Given):
+    """One page of sources, by id; without `nextPageToken` it is the last."""
+
+    sources: list[Source]
+    next_page_token: str | None = None
+
+
+class ErasureReceipt(Given):
+    """Says what was removed."""
+
+    source_id: Uuid
+    tx_time: Micros
+    versions: int
+    spans: int
+    nodes: int
+    edges: int
+    vectors: int
+
+
+def get_message(source_id: str, parameters: SourceParameters) -> memory_pb2.GetSourceRequest:
+    """The request for one source on the wire."""
+    valid, tx = parameters.valid_time, parameters.tx_time
+    return memory_pb2.GetSourceRequest(
+        source_id=source_id,
+        source_version_tx=parameters.version,
+        window=plan_pb2.Window(
+            valid_time_us=None if valid is None else parameter_instant(valid, "/validTime"),
+            tx_time_us=None if tx is None else parameter_instant(tx, "/txTime"),
+        ),
+        include_text=bool(parameters.include_text),
+    )
+
+
+def erase_message(source_id: str) -> memory_pb2.EraseSourceRequest:
+    """The request to erase on the wire."""
+    return memory_pb2.EraseSourceRequest(source_id=source_id)
+
+
+def list_message(parameters: SourceListParameters) -> memory_pb2.ListSourcesRequest:
+    """The request for a page on the wire."""
+    return memory_pb2.ListSourcesRequest(
+        spaces=parameters.spaces, page_size=parameters.page_size or 0, page_token=parameters.page_token or ""
+    )
+
+
+def detail_answer(message: memory_pb2.GetSourceResponse) -> SourceDetail:
+    """The JSON shape of one source."""
+    source = message.source
+    return SourceDetail(
+        source_id=source.source_id,
+        name=source.name,
+        uri=source.uri if source.HasField("uri") else None,
+        space=source.space,
+        source_version_tx=source.source_version_tx,
+        length=source.length,
+        content_hash=source.content_hash,
+        valid_from=source.valid_from_us,
+        text=message.text if message.HasField("text") else None,
+    )
+
+
+def page_answer(message: memory_pb2.ListSourcesResponse) -> SourcePage:
+    """The JSON shape of a page."""
+    return SourcePage(
+        sources=[
+            Source(
+                source_id=source.source_id,
+                name=source.name,
+                uri=source.uri if source.HasField("uri") else None,
+                space=source.space,
+                source_version_tx=source.source_version_tx,
+                length=source.length,
+                content_hash=source.content_hash,
+                valid_from=source.valid_from_us,
+            )
+            for source in message.sources
+        ],
+        next_page_token=message.next_page_token or None,
+    )
+
+
+def erasure_answer(message: memory_pb2.EraseSourceResponse) -> ErasureReceipt:
+    """The JSON shape of a receipt."""
+    return ErasureReceipt(
+        source_id=message.source_id,
+        tx_time=message.tx_us,
+        versions=message.versions,
+        spans=message.spans,
+        nodes=message.nodes,
+        edges=message.edges,
+        vectors=message.vectors,
+    )

@@ -1,0 +1,105 @@
+"""The JSON shapes of traces."""
+
+from typing import Annotated, Any
+
+from msgspec import Meta
+from telha.trace.v1 import traces_pb2
+
+from telha_gateway.dto.properties import object_of
+from telha_gateway.dto.shape import Given, Micros, Sent, Uuid
+from telha_gateway.dto.sources import InstantParameter
+from telha_gateway.instants import parameter_instant
+
+
+class TraceListParameters(Sent):
+    """Which traces to list."""
+
+    kind: Annotated[str, Meta(description="Only this kind, such as `plan`.")] | None = None
+    space: Annotated[str, Meta(description="Only traces that read this space.")] | None = None
+    from_: Annotated[InstantParameter, Meta(description="Recorded at or after.")] | None = None
+    to: Annotated[InstantParameter, Meta(description="Recorded before.")] | None = None
+    page_size: Annotated[int, Meta(ge=0, le=2**31 - 1, description="1 to 1000. Default 50.")] | None = None
+    page_token: Annotated[str, Meta(description="`nextPageToken` of the page before.")] | None = None
+
+
+class TraceSummary(Given, kw_only=True):
+    """What every trace has, whatever its kind."""
+
+    trace_id: Uuid
+    kind: Annotated[str, Meta(description="`plan`, `context`, `select`; accept others.")]
+    recorded: Micros
+    spaces: list[str]
+    plan_hash: Annotated[str, Meta(description="Absent when the call had no plan.")] | None = None
+    budget: int
+    used: int
+    items: int
+    stranded: int
+
+
+class Trace(TraceSummary, kw_only=True):
+    """One trace: its summary, and the whole record of the call."""
+
+    record: dict[str, Any]
+
+
+class TracePage(Given):
+    """One page of traces, newest first; without `nextPageToken` it is the last."""
+
+    traces: list[TraceSummary]
+    next_page_token: str | None = None
+
+
+def get_message(trace_id: str) -> traces_pb2.GetRequest:
+    """The request for one trace on the wire."""
+    return traces_pb2.GetRequest(trace_id=trace_id)
+
+
+def list_message(parameters: TraceListParameters) -> traces_pb2.ListRequest:
+    """The request for a page on the wire."""
+    start, end = parameters.from_, parameters.to
+    return traces_pb2.ListRequest(
+        kind=parameters.kind,
+        space=parameters.space,
+        from_us=None if start is None else parameter_instant(start, "/from"),
+        to_us=None if end is None else parameter_instant(end, "/to"),
+        page_size=parameters.page_size or 0,
+        page_token=parameters.page_token or "",
+    )
+
+
+def trace_answer(message: traces_pb2.GetResponse) -> Trace:
+    """The JSON shape of one trace."""
+    summary = message.summary
+    return Trace(
+        trace_id=summary.trace_id,
+        kind=summary.kind,
+        recorded=summary.recorded_us,
+        spaces=list(summary.spaces),
+        plan_hash=summary.plan_hash or None,
+        budget=summary.budget,
+        used=summary.used,
+        items=summary.items,
+        stranded=summary.stranded,
+        record=object_of(message.record),
+    )
+
+
+def page_answer(message: traces_pb2.ListResponse) -> TracePage:
+    """The JSON shape of a page."""
+    return TracePage(
+        traces=[_summary(summary) for summary in message.traces], next_page_token=message.next_page_token or None
+    )
+
+
+def _summary(message: traces_pb2.TraceSummary) -> TraceSummary:
+    return TraceSummary(
+        trace_id=message.trace_id,
+        kind=message.kind,
+        recorded=message.recorded_us,
+        spaces=list(message.spaces),
+        plan_hash=message.plan_hash or None,
+        budget=message.budget,
+        used=message.used,
+        items=message.items,
+        stranded=message.stranded,
+    )

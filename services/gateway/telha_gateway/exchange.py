@@ -1,0 +1,172 @@
+"""
+One REST request under way: what it carries, the calls made for it, and when its caller has left.
+
+Rule 1: the body is read piece by piece and never held beyond the limit.
+Rule 2: one clock rules the exchange: the time spent reading the body is taken from the planner's deadline.
+"""
+
+import asyncio
+import re
+import time
+from collections.abc import Mapping
+from functools import cache
+from typing import TypeVar, get_args
+from urllib.parse import parse_qsl
+
+import grpc.aio
+import msgspec
+from litestar.types import HTTPScope, Receive
+
+from telha_gateway import problems, upstream
+from telha_gateway.config import GatewaySettings
+from telha_gateway.faults import RequestFault, child
+from telha_gateway.problems import Failure, Refused
+from telha_gateway.shapes import fault_of, shaped
+from telha_gateway.strict_json import decode
+from telha_gateway.upstream import ClientGone, Upstream
+
+Ask = TypeVar("Ask")
+Reply = TypeVar("Reply")
+T = TypeVar("T")
+ParametersT = TypeVar("ParametersT", bound=msgspec.Struct)
+
+_PRINTABLE = re.compile(r"[ -~]{1,8192}")
+_JSON_TYPE = re.compile(r"application/(?:[a-z0-9.-]+\+)?json *(?:;.*)?", re.IGNORECASE)
+
+
+class Exchange:
+    """
+    A request and the way to its answer.
+
+    Attributes:
+        upstream: The planner.
+        request_id: Of this request; in its answer, its logs, and the planner's.
+        trace_id: Of the plan that was made, for the log; None if there was none.
+    """
+
+    def __init__(
+        self, scope: HTTPScope, receive: Receive, settings: GatewaySettings, planner: Upstream, request_id: str
+    ) -> None:
+        self._scope = scope
+        self._receive = receive
+        self._settings = settings
+        self._deadline = time.monotonic() + settings.timeout_ms / 1000
+        self._headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        self.upstream = planner
+        self.request_id = request_id
+        self.trace_id: str | None = None
+
+    @property
+    def path_id(self) -> str:
+        """The `{id}` of the path."""
+        return str(self._scope["path_params"]["id"])
+
+    async def body(self, shape: type[T]) -> T:
+        """
+        The JSON body as a *shape*.
+
+        Raises:
+            Refused: Not declared as JSON, too large, or too slow.
+            RequestFault: Not strict JSON, or not the shape.
+        """
+        if not _JSON_TYPE.fullmatch(self._headers.get("content-type", "")):
+            detail = "send the body with content-type: application/json"
+            raise Refused(Failure(415, "UNSUPPORTED_MEDIA_TYPE", detail, headers={"accept": "application/json"}))
+        return shaped(decode(await self._read()), shape)
+
+    def parameters(self, shape: type[ParametersT]) -> ParametersT:
+        """
+        The query parameters as a *shape*.
+
+        Raises:
+            RequestFault: A parameter is unknown, repeated or malformed.
+        """
+        try:
+            pairs = parse_qsl(self._scope["query_string"].decode("ascii"), keep_blank_values=True, errors="strict")
+        except ValueError:
+            raise RequestFault("", "must have query parameters in UTF-8, percent-encoded") from None
+        lists = _lists(shape)
+        values: dict[str, str | list[str]] = {}
+        for name, value in pairs:
+            if name in lists:
+                values.setdefault(name, []).append(value)  # type: ignore[union-attr]  # lists alone get lists
+            elif name in values:
+                raise RequestFault(child("", name), "must not be given twice")
+            else:
+                values[name] = value
+        try:
+            return msgspec.convert(values, shape, strict=False)
+        except msgspec.ValidationError as error:
+            raise fault_of(str(error)) from None
+
+    async def call(
+        self,
+        method: "grpc.aio.UnaryUnaryMultiCallable[Ask, Reply]",
+        message: Ask,
+        renames: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """
+        Ask the planner, within what is left of the time.
+
+        Args:
+            method: Of one of the stubs.
+            message: The request.
+            renames: Field paths whose place in the REST request follows no law, as for `pointer_of`.
+
+        Raises:
+            Refused: The planner refused, or cannot be reached.
+            ClientGone: Nobody waits any more.
+        """
+        left = self._deadline - time.monotonic()
+        try:
+            return await upstream.call(method, message, seconds=left, metadata=self._metadata(), gone=self._gone)
+        except grpc.aio.AioRpcError as error:
+            raise Refused(problems.of_rpc(error, renames or {})) from error
+
+    def _metadata(self) -> list[tuple[str, str]]:
+        metadata = [("x-request-id", self.request_id)]
+        credential = self._headers.get("authorization")
+        if credential is not None:
+            if not _PRINTABLE.fullmatch(credential):
+                raise Refused(Failure(401, "UNAUTHENTICATED", "a valid API key is required"))
+            metadata.append(("authorization", credential))
+        return metadata
+
+    async def _read(self) -> bytes:
+        limit = self._settings.max_body_bytes
+        announced = self._headers.get("content-length", "")
+        if announced.isdecimal() and int(announced) > limit:
+            raise _too_large(limit)
+        parts: list[bytes] = []
+        size = 0
+        try:
+            async with asyncio.timeout(self._deadline - time.monotonic()):
+                while True:
+                    event = await self._receive()
+                    if event["type"] != "http.request":
+                        raise ClientGone
+                    parts.append(event["body"])
+                    size += len(event["body"])
+                    if size > limit:
+                        raise _too_large(limit)
+                    if not event["more_body"]:
+                        return b"".join(parts)
+        except TimeoutError:
+            raise Refused(Failure(408, "REQUEST_TIMEOUT", "the body did not arrive in time")) from None
+
+    async def _gone(self) -> None:
+        while True:
+            event = await self._receive()
+            if event["type"] == "http.disconnect":
+                return
+
+
+def _too_large(limit: int) -> Refused:
+    return Refused(Failure(413, "MESSAGE_TOO_LARGE", f"the body is larger than the {limit} bytes that are accepted"))
+
+
+@cache
+def _lists(shape: type[msgspec.Struct]) -> frozenset[str]:
+    """Names of the parameters that may be repeated."""
+    fields = msgspec.structs.fields(shape)
+    return frozenset(field.encode_name for field in fields if "list[" in str(field.type) and get_args(field.type))

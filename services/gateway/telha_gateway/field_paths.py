@@ -1,0 +1,44 @@
+"""
+Field paths of the gRPC contract as places in the REST request.
+
+`budget.max_tokens` is `/budget/maxTokens`, `pool[3].score` is `/pool/3/score`, `window.tx_time_us` is `/window/txTime`.
+Rule: names follow one law (camelCase, units of time dropped); the few that do not stand in the operation's renames.
+"""
+
+import re
+from collections.abc import Mapping
+
+from telha_gateway.faults import child
+
+_STEP = re.compile(r"([^.\[\]]+)|\[([0-9]+)\]")
+_FREE = "properties"
+"""Below this field the names are the caller's own."""
+
+
+def camel(name: str) -> str:
+    """`max_frac_per_source` as `maxFracPerSource`; a unit of time is dropped."""
+    first, *rest = name.removesuffix("_us").split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def pointer_of(path: str, renames: Mapping[str, str]) -> str:
+    """
+    The pointer for the gRPC field *path*.
+
+    Args:
+        path: As in `BadRequest.FieldViolation.field`.
+        renames: From dotted paths without indices to what stands in their place (`query.find` → `find`); the longest
+            that begins *path* is used.
+    """
+    for old in sorted(renames, key=len, reverse=True):
+        if path == old or path.startswith((f"{old}.", f"{old}[")):
+            path = renames[old] + path[len(old) :]
+            break
+    pointer, free = "", False
+    for step in _STEP.finditer(path):
+        if step[2] is not None:
+            pointer = child(pointer, int(step[2]))
+            continue
+        pointer = child(pointer, step[1] if free else camel("class" if step[1] == "span_class" else step[1]))
+        free = free or step[1] == _FREE
+    return pointer

@@ -1,0 +1,48 @@
+"""What one operation of the REST surface is: the single source for routing and for the OpenAPI document."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from telha_gateway.exchange import Exchange
+
+Run = Callable[[Exchange], Awaitable[msgspec.Struct | bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """
+    One method on one path.
+
+    Attributes:
+        path: With `{id}` where an id stands.
+        id: For generated clients; unique.
+        run: Answers; a struct is sent as JSON, bytes as *media_type*.
+        answer: The struct that *run* returns; None if it returns bytes.
+        body: The struct of the JSON body, if there is one.
+        parameters: The struct of the query parameters, if there are any.
+        path_id: What `{id}` is.
+        statuses: Problem statuses of this operation beside those of every call.
+        code: `code` of the faults that the gateway finds.
+        secured: Needs a key.
+        example: A body that works.
+    """
+
+    method: str
+    path: str
+    id: str
+    tag: str
+    summary: str
+    run: Run
+    answer: type[msgspec.Struct] | None = None
+    description: str = ""
+    body: type[msgspec.Struct] | None = None
+    parameters: type[msgspec.Struct] | None = None
+    path_id: str = ""
+    statuses: tuple[int, ...] = ()
+    code: str = "INVALID_REQUEST"
+    secured: bool = True
+    media_type: str = "application/json"
+    example: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""The operations of the REST surface, one module per area."""

@@ -1,0 +1,94 @@
+"""
+The running gateway: a socket, the application on it, and an orderly end.
+
+Rule 1: the socket is bound before anything else, so that a busy port is one sentence and not a stack trace.
+Rule 2: SIGTERM and SIGINT drain: no new connections, running requests finish within `drain_ms`.
+"""
+
+import contextlib
+import logging
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from types import FrameType
+
+import structlog
+import uvicorn
+
+from telha_gateway import app
+from telha_gateway.config import GatewaySettings
+
+_BACKLOG = 2048
+_LOG = structlog.get_logger(__name__)
+
+
+class CannotListen(Exception):
+    """The address cannot be had; the message says why in one sentence."""
+
+
+def serve(settings: GatewaySettings) -> None:
+    """
+    Answer requests until a signal asks to stop.
+
+    Raises:
+        CannotListen: Another program has the port, or the address is not this machine's.
+    """
+    listener = _listen(settings.host, settings.port)
+    # Uvicorn's own lines repeat what is logged here and in `app`.
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    server = _Server(
+        uvicorn.Config(
+            app.create(settings),
+            loop="uvloop",
+            http="httptools",
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=max(1, -(-settings.drain_ms // 1000)),
+        )
+    )
+    host, port = listener.getsockname()[:2]
+    _LOG.info("listening", host=host, port=port, planner=settings.planner)
+    server.run(sockets=[listener])
+    _LOG.info("stopped")
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn's server, which ends by returning instead of by raising the signal again."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {number: signal.signal(number, self._stop) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _stop(self, _: int, __: FrameType | None) -> None:
+        self.should_exit = True
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise CannotListen(f"the gateway cannot listen on {host}:{port}: {error.strerror}") from error
+    try:
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(_BACKLOG)
+        listener.setblocking(False)
+    except OSError as error:
+        listener.close()
+        words = os.strerror(error.errno) if error.errno else str(error)
+        raise CannotListen(f"the gateway cannot listen on {host}:{port}: {words}") from error
+    return listener

@@ -1,0 +1,118 @@
+"""
+The way to the planner: one channel, one stub per service, and unary calls that end when their caller does.
+
+Rule 1: the credential passes through untouched; the gateway knows no keys.
+Rule 2: a call never outlives its REST request: not its deadline, not its caller's connection.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+import grpc
+import grpc.aio
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from telha.context.v1.context_pb2_grpc import ContextStub
+from telha.memory.v1.memory_pb2_grpc import MemoryStub
+from telha.planner.v1.planner_pb2_grpc import PlannerStub
+from telha.trace.v1.traces_pb2_grpc import TracesStub
+
+from telha_gateway.config import GatewaySettings
+
+Metadata = Sequence[tuple[str, str]]
+Ask = TypeVar("Ask")
+Reply = TypeVar("Reply")
+
+_OPTIONS: list[tuple[str, int]] = [
+    ("grpc.max_receive_message_length", -1),  # the planner bounds its answers
+    ("grpc.enable_http_proxy", 0),
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 1000),  # a restarted planner is found within a second, not two minutes
+    ("grpc.keepalive_time_ms", 30_000),
+]
+
+
+class ClientGone(Exception):
+    """The caller closed the connection; nobody waits for an answer."""
+
+
+class Upstream:
+    """
+    The planner as the gateway sees it. Made inside the running loop.
+
+    Attributes:
+        planner, context, memory, traces: Generated stubs.
+    """
+
+    def __init__(self, settings: GatewaySettings) -> None:
+        self._channel = _channel(settings)
+        self.planner = PlannerStub(self._channel)
+        self.context = ContextStub(self._channel)
+        self.memory = MemoryStub(self._channel)
+        self.traces = TracesStub(self._channel)
+        self._health = health_pb2_grpc.HealthStub(self._channel)
+
+    async def close(self) -> None:
+        """Close the channel; running calls are cancelled."""
+        await self._channel.close(None)
+
+    async def ready(self, seconds: float) -> bool:
+        """Whether the planner answers its health check with SERVING within *seconds*."""
+        try:
+            answer = await self._health.Check(health_pb2.HealthCheckRequest(), timeout=seconds)
+        except grpc.aio.AioRpcError:
+            return False
+        return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
+
+
+async def call(
+    method: "grpc.aio.UnaryUnaryMultiCallable[Ask, Reply]",
+    message: Ask,
+    *,
+    seconds: float,
+    metadata: Metadata,
+    gone: Callable[[], Awaitable[None]],
+) -> Reply:
+    """
+    Call *method* and wait for its answer.
+
+    Args:
+        method: Of a generated stub.
+        message: The request.
+        seconds: Until the deadline.
+        metadata: Of the call.
+        gone: Returns when the caller of the REST request has closed the connection.
+
+    Raises:
+        grpc.aio.AioRpcError: The call failed.
+        ClientGone: The caller left; the call was cancelled.
+    """
+    running = method(message, timeout=seconds, metadata=metadata)
+    left = False
+
+    async def watch() -> None:
+        nonlocal left
+        await gone()
+        left = True
+        running.cancel()
+
+    watcher = asyncio.create_task(watch())
+    try:
+        return await running
+    except asyncio.CancelledError:
+        if left:
+            raise ClientGone from None
+        raise
+    finally:
+        watcher.cancel()
+
+
+def _channel(settings: GatewaySettings) -> grpc.aio.Channel:
+    if not settings.planner_tls:
+        return grpc.aio.insecure_channel(settings.planner, options=_OPTIONS)
+    authority, certificate, key = (
+        None if path is None else path.read_bytes()
+        for path in (settings.planner_tls_authority, settings.planner_tls_certificate, settings.planner_tls_key)
+    )
+    credentials = grpc.ssl_channel_credentials(authority, key, certificate)
+    return grpc.aio.secure_channel(settings.planner, credentials, options=_OPTIONS)

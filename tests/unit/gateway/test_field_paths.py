@@ -1,0 +1,34 @@
+import pytest
+
+from telha_gateway.field_paths import camel, pointer_of
+from telha_gateway.routes.planning import _RENAMES
+
+
+@pytest.mark.parametrize(
+    ("path", "pointer"),
+    [
+        ("question", "/question"),
+        ("budget.max_tokens", "/budget/maxTokens"),
+        ("pool[3].score", "/pool/3/score"),
+        ("pool[3].span.source_version_tx", "/pool/3/span/sourceVersionTx"),
+        ("pool[0].span_class", "/pool/0/class"),
+        ("window.valid_time_us", "/window/validTime"),
+        ("max_frac_per_source", "/maxFracPerSource"),
+        ("query.find", "/find"),
+        ("query.limit", "/limit"),
+        ("query", "/find"),
+        ("query_text", "/queryText"),
+        ("vector.values[17]", "/vector/values/17"),
+        ("nodes[2].valid_from_us", "/nodes/2/validFrom"),
+        ("nodes[2].properties.max_size.a_us", "/nodes/2/properties/max_size/a_us"),
+        ("", ""),
+    ],
+)
+def test_a_wire_path_is_a_json_pointer(path, pointer):
+    assert pointer_of(path, _RENAMES) == pointer
+
+
+def test_units_of_time_are_dropped_from_names():
+    assert camel("recorded_us") == "recorded"
+    assert camel("tx_time_us") == "txTime"
+    assert camel("source_version_tx") == "sourceVersionTx"
