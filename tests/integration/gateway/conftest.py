@@ -19,7 +19,6 @@ from telha.context.v1 import context_pb2_grpc
 from telha.memory.v1 import memory_pb2_grpc
 from telha.planner.v1 import planner_pb2_grpc
 from telha.trace.v1 import traces_pb2_grpc
-
 from telha_gateway import app
 from telha_gateway.config import GatewaySettings
 
@@ -91,7 +90,7 @@ class _Health(health_pb2_grpc.HealthServicer):
     def __init__(self, script):
         self.script = script
 
-    async def Check(self, request, context):
+    async def Check(self, *_):  # noqa: N802  # the name in the contract
         serving = health_pb2.HealthCheckResponse.SERVING
         return health_pb2.HealthCheckResponse(
             status=serving if self.script.serving else health_pb2.HealthCheckResponse.NOT_SERVING
@@ -123,7 +122,7 @@ def running(script, **settings) -> Iterator[str]:
     """The gateway's base URL, while it runs before a planner that plays *script*."""
     ready = threading.Event()
     address: list[str] = []
-    loops: list[tuple[asyncio.AbstractEventLoop, uvicorn.Server]] = []
+    servers: list[uvicorn.Server] = []
     faults: list[BaseException] = []
 
     async def main():
@@ -132,11 +131,11 @@ def running(script, **settings) -> Iterator[str]:
         server = uvicorn.Server(
             uvicorn.Config(gateway, port=0, log_config=None, http="httptools", ws="none", timeout_graceful_shutdown=1)
         )
-        loops.append((asyncio.get_running_loop(), server))
+        servers.append(server)
         serving = asyncio.create_task(server.serve())
-        while not server.started and not serving.done():
+        while not server.started and not serving.done():  # noqa: ASYNC110  # uvicorn offers no event
             await asyncio.sleep(0.005)
-        address.append("http://127.0.0.1:%d" % server.servers[0].sockets[0].getsockname()[1])
+        address.append(f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}")
         ready.set()
         await serving
         await planner.stop(None)
@@ -157,8 +156,7 @@ def running(script, **settings) -> Iterator[str]:
             raise faults[0]
         yield address[0]
     finally:
-        if loops:
-            loop, server = loops[0]
+        for server in servers:
             server.should_exit = True
         thread.join(20)
     if faults:

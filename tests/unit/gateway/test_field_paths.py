@@ -1,5 +1,4 @@
 import pytest
-
 from telha_gateway.field_paths import camel, pointer_of
 from telha_gateway.routes.planning import _RENAMES
 

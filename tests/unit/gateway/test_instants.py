@@ -3,7 +3,6 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from telha_gateway.faults import RequestFault
 from telha_gateway.instants import INT64_MAX, INT64_MIN, instant, parameter_instant
 

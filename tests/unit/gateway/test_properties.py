@@ -4,7 +4,6 @@ import pytest
 from google.protobuf import struct_pb2
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from telha_gateway.dto.properties import MAX_DEPTH, object_of, struct_of
 from telha_gateway.faults import RequestFault
 

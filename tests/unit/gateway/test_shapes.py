@@ -1,5 +1,4 @@
 import pytest
-
 from telha_gateway.dto.graph import PutNodesRequest
 from telha_gateway.dto.planning import PlanRequest, SelectRequest
 from telha_gateway.faults import RequestFault

@@ -3,7 +3,6 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from telha_gateway.faults import MAX_POINTER_CHARS, RequestFault
 from telha_gateway.strict_json import decode
 
