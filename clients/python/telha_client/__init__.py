@@ -1,1 +1,101 @@
-"""The Python client: sync and async, over gRPC."""
+"""
+The Python client of the Telha memory planner, sync and async, over gRPC.
+
+    from telha_client import Client
+
+    with Client() as telha:                       # TELHA_ADDRESS and TELHA_KEY
+        answer = telha.memory.context("how is the plan hash computed?", max_tokens=800)
+        for item in answer.items:
+            print(item.score, item.source.name, item.text)
+
+A plan proves itself: `verify_hash(plan)` recomputes its hash without trusting the server.
+"""
+
+from .aio import AsyncClient
+from .connection import Tls
+from .errors import (
+    DeadlineExceeded,
+    InsufficientEvidence,
+    InvalidRequest,
+    NotFound,
+    PermissionDenied,
+    TelhaError,
+    Unauthenticated,
+    Unavailable,
+)
+from .inputs import Clarification, Document, Edge, Fragment, Node, NodeVector, Span
+from .proof import plan_hash, verify_hash
+from .results import (
+    BudgetStats,
+    Committed,
+    Context,
+    ContextStats,
+    Erasure,
+    IngestedDocument,
+    Ingestion,
+    Item,
+    ItemSource,
+    LegCounts,
+    OpenQuestion,
+    Page,
+    PendingClarification,
+    Plan,
+    PlannedSpan,
+    PlanStats,
+    RecallStats,
+    Source,
+    SourceText,
+    Trace,
+    TraceSummary,
+    ValidTime,
+    Window,
+    as_json,
+)
+from .sync import Client
+
+__all__ = [
+    "AsyncClient",
+    "BudgetStats",
+    "Clarification",
+    "Client",
+    "Committed",
+    "Context",
+    "ContextStats",
+    "DeadlineExceeded",
+    "Document",
+    "Edge",
+    "Erasure",
+    "Fragment",
+    "IngestedDocument",
+    "Ingestion",
+    "InsufficientEvidence",
+    "InvalidRequest",
+    "Item",
+    "ItemSource",
+    "LegCounts",
+    "Node",
+    "NodeVector",
+    "NotFound",
+    "OpenQuestion",
+    "Page",
+    "PendingClarification",
+    "PermissionDenied",
+    "Plan",
+    "PlanStats",
+    "PlannedSpan",
+    "RecallStats",
+    "Source",
+    "SourceText",
+    "Span",
+    "TelhaError",
+    "Tls",
+    "Trace",
+    "TraceSummary",
+    "Unauthenticated",
+    "Unavailable",
+    "ValidTime",
+    "Window",
+    "as_json",
+    "plan_hash",
+    "verify_hash",
+]

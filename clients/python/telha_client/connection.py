@@ -1,0 +1,114 @@
+"""How both clients reach the planner: address, key, TLS, channel options, and when a call may be repeated."""
+
+import os
+import random
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+
+from .errors import TelhaError
+
+DEFAULT_ADDRESS = "127.0.0.1:7340"
+DEFAULT_TIMEOUT_S = 30.0
+MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+"""Largest answer that is read; the server's own limit is what decides."""
+ATTEMPTS = 4
+UNTOUCHED = frozenset({"OVERLOADED", "RATE_LIMITED"})
+"""Reasons with which the server refuses before any work: after them even a write may be repeated."""
+
+OPTIONS: tuple[tuple[str, str | int], ...] = (
+    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+    # gRPC's own retries know nothing of RetryInfo, nor of which call is safe.
+    ("grpc.enable_retries", 0),
+)
+
+_KEY = re.compile(r"[!-~]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """
+    TLS to the planner.
+
+    Attributes:
+        root: PEM file of the authority that signed the server; None is gRPC's own list.
+        certificate, key: PEM files of this client, for mutual TLS.
+    """
+
+    root: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+
+    def credentials(self) -> grpc.ChannelCredentials:
+        """What gRPC needs; raises `OSError` for a file that cannot be read."""
+        return grpc.ssl_channel_credentials(
+            root_certificates=self.root.read_bytes() if self.root else None,
+            private_key=self.key.read_bytes() if self.key else None,
+            certificate_chain=self.certificate.read_bytes() if self.certificate else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """
+    Where to call, as whom, and for how long.
+
+    Attributes:
+        metadata: The credential, as gRPC metadata.
+        timeout: Seconds for one call, repetitions included.
+    """
+
+    address: str
+    metadata: tuple[tuple[str, str], ...]
+    tls: Tls | None
+    timeout: float
+
+    def __repr__(self) -> str:
+        return f"<Target {self.address}{' with TLS' if self.tls else ''}>"
+
+
+def target(
+    address: str | None,
+    key: str | None,
+    tls: Tls | None,
+    timeout: float,
+    environ: Mapping[str, str] = os.environ,
+) -> Target:
+    """
+    Settle where to call; arguments win over `TELHA_ADDRESS` and `TELHA_KEY`.
+
+    Raises:
+        ValueError: There is no key, it cannot be a key, or the timeout is not above 0.
+    """
+    key = key or environ.get("TELHA_KEY")
+    if not key:
+        raise ValueError("an API key is required: give key, or set TELHA_KEY")
+    if not _KEY.fullmatch(key):
+        raise ValueError("the API key holds characters that no key has")
+    if not timeout > 0:
+        raise ValueError("timeout must be above 0 seconds")
+    address = address or environ.get("TELHA_ADDRESS") or DEFAULT_ADDRESS
+    return Target(address, (("authorization", f"Bearer {key}"),), tls, timeout)
+
+
+def pause_before_repeating(error: TelhaError, *, repeatable: bool, attempt: int, left: float) -> float | None:
+    """
+    Seconds to wait before the call is repeated, or None if it must not be.
+
+    Args:
+        error: Why it failed.
+        repeatable: It writes nothing.
+        attempt: Attempts made, from 1.
+        left: Seconds until the call's deadline.
+    """
+    if error.retry_after is None or attempt >= ATTEMPTS:
+        return None
+    if not repeatable and error.reason not in UNTOUCHED:
+        return None
+    # Waiting callers must not come back all at once, and each time a little later.
+    pause = error.retry_after * attempt * random.uniform(1.0, 1.5)  # noqa: S311 not a secret
+    return pause if pause < left else None

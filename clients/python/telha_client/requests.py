@@ -1,0 +1,308 @@
+"""Calls, prepared: the message to send, where it goes, how its answer reads, and whether it may be repeated."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from google.protobuf.message import Message
+from telha.context.v1 import context_pb2
+from telha.memory.v1 import memory_pb2
+from telha.planner.v1 import plan_pb2, planner_pb2
+from telha.trace.v1 import traces_pb2
+
+from . import responses
+from .errors import invalid
+from .inputs import Clarification, Document, Edge, Fragment, Instant, Node, Span
+from .options import ContextOptions, PlanOptions, ReadOptions, SelectOptions, check
+from .results import (
+    Committed,
+    Context,
+    Erasure,
+    Ingestion,
+    Page,
+    Plan,
+    Source,
+    SourceText,
+    Trace,
+    TraceSummary,
+)
+
+T = TypeVar("T")
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LEGS = {
+    "structured": plan_pb2.LEG_STRUCTURED,
+    "semantic": plan_pb2.LEG_SEMANTIC,
+    "lexical": plan_pb2.LEG_LEXICAL,
+}
+_CLASSES = {"truth": plan_pb2.SPAN_CLASS_TRUTH, "cache": plan_pb2.SPAN_CLASS_CACHE}
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared(Generic[T]):
+    """
+    One call, ready to be sent by either client.
+
+    Attributes:
+        method: Full gRPC path.
+        read: Makes the result from the answer's bytes.
+        repeatable: The call writes nothing, so that it may be repeated after any failure that says so.
+        timeout: Seconds, or None for the client's.
+    """
+
+    method: str
+    message: Message
+    read: Callable[[bytes], T]
+    repeatable: bool
+    timeout: float | None = None
+
+
+def plan(question: str | None, options: PlanOptions) -> Prepared[Plan]:
+    """`Planner.Plan`."""
+    check(options, PlanOptions)
+    message = planner_pb2.PlanRequest()
+    _fill_read(message, question, options)
+    _put(message, "allow_ungrounded", options.get("allow_ungrounded"))
+    return Prepared("/telha.planner.v1.Planner/Plan", message, responses.plan, True, options.get("timeout"))
+
+
+def context(question: str | None, options: ContextOptions) -> Prepared[Context]:
+    """`Context.Build`."""
+    check(options, ContextOptions)
+    message = context_pb2.BuildRequest()
+    _fill_read(message, question, options)
+    for name in ("open_questions", "scores", "stats"):
+        _put(message.include, name, options.get(name))
+    return Prepared("/telha.context.v1.Context/Build", message, responses.context, True, options.get("timeout"))
+
+
+def select(pool: Iterable[Fragment], options: SelectOptions) -> Prepared[Plan]:
+    """`Planner.Select`."""
+    check(options, SelectOptions)
+    message = planner_pb2.SelectRequest()
+    _put(message, "question", options.get("question"))
+    _fill_limits(message, options)
+    _put(message, "allow_ungrounded", options.get("allow_ungrounded"))
+    for index, fragment in enumerate(pool):
+        added, place = message.pool.add(), f"pool[{index}]"
+        _put_span(added.span, fragment.span, f"{place}.span")
+        _put(added, "span_class", _named(_CLASSES, fragment.span_class, f"{place}.class"), place)
+        for name in ("kind", "text", "tokens", "score"):
+            _put(added, name, getattr(fragment, name), place)
+    return Prepared("/telha.planner.v1.Planner/Select", message, responses.select, True, options.get("timeout"))
+
+
+def ingest(documents: Iterable[Document | str | Path], space: str | None, timeout: float | None) -> Prepared[Ingestion]:
+    """`Memory.Ingest`; a string or path is a file to read."""
+    message = memory_pb2.IngestRequest()
+    for index, given in enumerate(documents):
+        document = given if isinstance(given, Document) else Document.from_path(given)
+        added, place = message.documents.add(), f"documents[{index}]"
+        content = document.content
+        _put(added, "content", content if isinstance(content, bytes) else _utf8(content, f"{place}.content"), place)
+        _put(added, "space", space if document.space is None else document.space, place)
+        for name in ("source_id", "name", "uri", "media_type"):
+            _put(added, name, getattr(document, name), place)
+        _put(added, "valid_from_us", _micros(document.valid_from, f"{place}.valid_from_us"), place)
+    return Prepared(f"{_MEMORY}/Ingest", message, responses.ingestion, False, timeout)
+
+
+def put_nodes(nodes: Iterable[Node], timeout: float | None) -> Prepared[Committed]:
+    """`Memory.PutNodes`."""
+    message = memory_pb2.PutNodesRequest()
+    for index, node in enumerate(nodes):
+        added, place = message.nodes.add(), f"nodes[{index}]"
+        for name in ("node_id", "space", "type"):
+            _put(added, name, getattr(node, name), place)
+        if node.properties is not None:
+            _put_properties(added, node.properties, place)
+        _put_validity(added, node, place)
+        for number, span in enumerate(node.provenance):
+            _put_span(added.provenance.add(), span, f"{place}.provenance[{number}]")
+        if node.vector is not None:
+            _put(added.vector, "model", node.vector.model, f"{place}.vector")
+            _extend(added.vector.values, node.vector.values, f"{place}.vector.values")
+    return Prepared(f"{_MEMORY}/PutNodes", message, responses.committed(memory_pb2.PutNodesResponse), False, timeout)
+
+
+def put_edges(edges: Iterable[Edge], timeout: float | None) -> Prepared[Committed]:
+    """`Memory.PutEdges`."""
+    message = memory_pb2.PutEdgesRequest()
+    for index, edge in enumerate(edges):
+        added, place = message.edges.add(), f"edges[{index}]"
+        for name in ("edge_id", "from_node_id", "to_node_id", "type", "confidence"):
+            _put(added, name, getattr(edge, name), place)
+        _put_validity(added, edge, place)
+    return Prepared(f"{_MEMORY}/PutEdges", message, responses.committed(memory_pb2.PutEdgesResponse), False, timeout)
+
+
+def put_clarifications(clarifications: Iterable[Clarification], timeout: float | None) -> Prepared[Committed]:
+    """`Memory.PutClarifications`."""
+    message = memory_pb2.PutClarificationsRequest()
+    for index, clarification in enumerate(clarifications):
+        added = message.clarifications.add()
+        for name in ("clarification_id", "node_id", "state", "question"):
+            _put(added, name, getattr(clarification, name), f"clarifications[{index}]")
+    read = responses.committed(memory_pb2.PutClarificationsResponse)
+    return Prepared(f"{_MEMORY}/PutClarifications", message, read, False, timeout)
+
+
+def source(
+    source_id: str,
+    version: int | None,
+    valid_time: Instant | None,
+    tx_time: Instant | None,
+    include_text: bool,
+    timeout: float | None,
+) -> Prepared[SourceText]:
+    """`Memory.GetSource`."""
+    message = memory_pb2.GetSourceRequest()
+    _put(message, "source_id", source_id)
+    _put(message, "source_version_tx", version)
+    _put(message, "include_text", include_text)
+    _put_window(message, valid_time, tx_time)
+    return Prepared(f"{_MEMORY}/GetSource", message, responses.source, True, timeout)
+
+
+def sources(spaces: Sequence[str], page_size: int, page_token: str, timeout: float | None) -> Prepared[Page[Source]]:
+    """`Memory.ListSources`."""
+    message = memory_pb2.ListSourcesRequest()
+    _extend(message.spaces, spaces, "spaces")
+    _put(message, "page_size", page_size)
+    _put(message, "page_token", page_token)
+    return Prepared(f"{_MEMORY}/ListSources", message, responses.sources, True, timeout)
+
+
+def erase_source(source_id: str, timeout: float | None) -> Prepared[Erasure]:
+    """`Memory.EraseSource`."""
+    message = memory_pb2.EraseSourceRequest()
+    _put(message, "source_id", source_id)
+    return Prepared(f"{_MEMORY}/EraseSource", message, responses.erasure, False, timeout)
+
+
+def trace(trace_id: str, timeout: float | None) -> Prepared[Trace]:
+    """`Traces.Get`."""
+    message = traces_pb2.GetRequest()
+    _put(message, "trace_id", trace_id)
+    return Prepared("/telha.trace.v1.Traces/Get", message, responses.trace, True, timeout)
+
+
+def traces(
+    kind: str | None,
+    space: str | None,
+    recorded_from: Instant | None,
+    recorded_to: Instant | None,
+    page_size: int,
+    page_token: str,
+    timeout: float | None,
+) -> Prepared[Page[TraceSummary]]:
+    """`Traces.List`."""
+    message = traces_pb2.ListRequest()
+    _put(message, "kind", kind)
+    _put(message, "space", space)
+    _put(message, "from_us", _micros(recorded_from, "from_us"))
+    _put(message, "to_us", _micros(recorded_to, "to_us"))
+    _put(message, "page_size", page_size)
+    _put(message, "page_token", page_token)
+    return Prepared("/telha.trace.v1.Traces/List", message, responses.traces, True, timeout)
+
+
+_MEMORY = "/telha.memory.v1.Memory"
+
+
+def _fill_read(message: Any, question: str | None, options: ReadOptions) -> None:  # noqa: ANN401 (two messages alike)
+    _put(message, "question", question)
+    find, find_limit = options.get("find"), options.get("find_limit")
+    if find is not None or find_limit is not None:
+        message.query.SetInParent()
+        _put(message.query, "find", find, "query")
+        _put(message.query, "limit", find_limit, "query")
+    vector = options.get("vector")
+    if vector is not None:
+        message.vector.SetInParent()
+        _extend(message.vector.values, vector, "vector.values")
+        _put(message.vector, "model", options.get("vector_model"), "vector")
+    _put(message, "expand_depth", options.get("expand_depth"))
+    _put_window(message, options.get("valid_time"), options.get("tx_time"))
+    _fill_limits(message, options)
+    _extend(message.spaces, options.get("spaces", ()), "spaces")
+    for index, leg in enumerate(options.get("legs", ())):
+        message.legs.append(_named(_LEGS, leg, f"legs[{index}]"))
+
+
+def _fill_limits(message: Any, options: Mapping[str, Any]) -> None:  # noqa: ANN401 (three messages alike)
+    _put(message.budget, "max_tokens", options.get("max_tokens"), "budget")
+    _put(message.budget, "max_spans", options.get("max_spans"), "budget")
+    for name in ("model", "max_frac_per_source", "span_overhead_tokens"):
+        _put(message, name, options.get(name))
+
+
+def _put(message: Message, name: str, value: object, place: str = "") -> None:
+    if value is None:
+        return
+    field = f"{place}.{name}" if place else name
+    try:
+        setattr(message, name, value)
+    except UnicodeEncodeError:
+        raise invalid(field, "must not contain lone surrogates") from None
+    except ValueError as fault:
+        raise invalid(field, f"cannot be sent: {fault}") from None
+    except TypeError:
+        raise TypeError(f"{field} cannot be a {type(value).__name__}") from None
+
+
+def _extend(repeated: Any, values: Iterable[Any], field: str) -> None:  # noqa: ANN401 (a protobuf list of any type)
+    if isinstance(values, str):
+        raise TypeError(f"{field} must be a list, not a string")
+    try:
+        repeated.extend(values)
+    except UnicodeEncodeError:
+        raise invalid(field, "must not contain lone surrogates") from None
+    except ValueError as fault:
+        raise invalid(field, f"cannot be sent: {fault}") from None
+
+
+def _put_span(message: plan_pb2.SpanRef, span: Span, place: str) -> None:
+    for name in ("source_id", "source_version_tx", "start", "end"):
+        _put(message, name, getattr(span, name), place)
+
+
+def _put_window(message: Any, valid_time: Instant | None, tx_time: Instant | None) -> None:  # noqa: ANN401 (as above)
+    _put(message.window, "valid_time_us", _micros(valid_time, "window.valid_time_us"), "window")
+    _put(message.window, "tx_time_us", _micros(tx_time, "window.tx_time_us"), "window")
+
+
+def _put_validity(message: Message, given: Node | Edge, place: str) -> None:
+    _put(message, "valid_from_us", _micros(given.valid_from, f"{place}.valid_from_us"), place)
+    _put(message, "valid_to_us", _micros(given.valid_to, f"{place}.valid_to_us"), place)
+
+
+def _put_properties(message: memory_pb2.Node, properties: Mapping[str, Any], place: str) -> None:
+    message.properties.SetInParent()
+    try:
+        message.properties.update(properties)
+    except (ValueError, UnicodeEncodeError):
+        raise invalid(f"{place}.properties", "must be a JSON object") from None
+
+
+def _named(values: Mapping[str, Any], name: str, field: str) -> Any:  # noqa: ANN401 (an enum's number)
+    if name not in values:
+        raise invalid(field, f"must be one of {', '.join(values)}")
+    return values[name]
+
+
+def _utf8(text: str, field: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise invalid(field, "must not contain lone surrogates") from None
+
+
+def _micros(instant: Instant | None, field: str) -> int | None:
+    if instant is None or isinstance(instant, int):
+        return instant
+    if instant.tzinfo is None:
+        raise invalid(field, "must have a time zone; a naive datetime names no instant")
+    return (instant - _EPOCH) // timedelta(microseconds=1)

@@ -1,0 +1,276 @@
+"""Answers, read: from the bytes on the wire to the results that callers see."""
+
+from collections.abc import Callable
+from typing import Any
+
+from google.protobuf import json_format
+from telha.context.v1 import context_pb2
+from telha.memory.v1 import memory_pb2
+from telha.planner.v1 import plan_pb2, planner_pb2
+from telha.trace.v1 import traces_pb2
+
+from .inputs import Span
+from .results import (
+    BudgetStats,
+    Committed,
+    Context,
+    ContextStats,
+    Erasure,
+    IngestedDocument,
+    Ingestion,
+    Item,
+    ItemSource,
+    LegCounts,
+    OpenQuestion,
+    Page,
+    PendingClarification,
+    Plan,
+    PlannedSpan,
+    PlanStats,
+    RecallStats,
+    Source,
+    SourceText,
+    Trace,
+    TraceSummary,
+    ValidTime,
+    Window,
+)
+
+_CLASSES = {plan_pb2.SPAN_CLASS_TRUTH: "truth", plan_pb2.SPAN_CLASS_CACHE: "cache"}
+_OUTCOMES = {
+    memory_pb2.INGEST_OUTCOME_CREATED: "created",
+    memory_pb2.INGEST_OUTCOME_UPDATED: "updated",
+    memory_pb2.INGEST_OUTCOME_UNCHANGED: "unchanged",
+}
+
+
+def plan(raw: bytes) -> Plan:
+    """From `PlanResponse`."""
+    message = planner_pb2.PlanResponse.FromString(raw)
+    return _plan(message.plan, _window(message.window))
+
+
+def select(raw: bytes) -> Plan:
+    """From `SelectResponse`."""
+    return _plan(planner_pb2.SelectResponse.FromString(raw).plan, None)
+
+
+def context(raw: bytes) -> Context:
+    """From `BuildResponse`."""
+    message = context_pb2.BuildResponse.FromString(raw)
+    return Context(
+        items=tuple(_item(item) for item in message.items),
+        open_questions=tuple(
+            OpenQuestion(question.clarification_id, question.state, question.question)
+            for question in message.open_questions
+        ),
+        stats=_context_stats(message.stats) if message.HasField("stats") else None,
+        trace_id=message.trace_id,
+        plan_hash=message.plan_hash,
+        window=_window(message.window),
+    )
+
+
+def ingestion(raw: bytes) -> Ingestion:
+    """From `IngestResponse`."""
+    message = memory_pb2.IngestResponse.FromString(raw)
+    documents = tuple(
+        IngestedDocument(
+            source_id=document.source_id,
+            source_version_tx=document.source_version_tx,
+            outcome=_OUTCOMES.get(document.outcome, "unknown"),
+            spans=document.spans,
+            nodes_opened=document.nodes_opened,
+            nodes_closed=document.nodes_closed,
+            nodes_kept=document.nodes_kept,
+        )
+        for document in message.documents
+    )
+    return Ingestion(documents, message.tx_us)
+
+
+def committed(response_type: Any) -> Callable[[bytes], Committed]:  # noqa: ANN401 (three messages alike)
+    """From the answers of `PutNodes`, `PutEdges` and `PutClarifications`."""
+    return lambda raw: Committed(response_type.FromString(raw).tx_us)
+
+
+def source(raw: bytes) -> SourceText:
+    """From `GetSourceResponse`."""
+    message = memory_pb2.GetSourceResponse.FromString(raw)
+    return SourceText(_source(message.source), message.text if message.HasField("text") else None)
+
+
+def sources(raw: bytes) -> Page[Source]:
+    """From `ListSourcesResponse`."""
+    message = memory_pb2.ListSourcesResponse.FromString(raw)
+    return Page(tuple(_source(listed) for listed in message.sources), message.next_page_token)
+
+
+def erasure(raw: bytes) -> Erasure:
+    """From `EraseSourceResponse`."""
+    message = memory_pb2.EraseSourceResponse.FromString(raw)
+    return Erasure(
+        source_id=message.source_id,
+        tx=message.tx_us,
+        versions=message.versions,
+        spans=message.spans,
+        nodes=message.nodes,
+        edges=message.edges,
+        vectors=message.vectors,
+    )
+
+
+def trace(raw: bytes) -> Trace:
+    """From `GetResponse`."""
+    message = traces_pb2.GetResponse.FromString(raw)
+    return Trace(_summary(message.summary), _whole_numbers(json_format.MessageToDict(message.record)))
+
+
+def traces(raw: bytes) -> Page[TraceSummary]:
+    """From `ListResponse`."""
+    message = traces_pb2.ListResponse.FromString(raw)
+    return Page(tuple(_summary(summary) for summary in message.traces), message.next_page_token)
+
+
+def _plan(message: plan_pb2.EvidencePlan, window: Window | None) -> Plan:
+    spans = tuple(
+        PlannedSpan(
+            span=Span(planned.span.source_id, planned.span.source_version_tx, planned.span.start, planned.span.end),
+            kind=planned.kind,
+            span_class=_CLASSES.get(planned.span_class, "unknown"),
+            weight=planned.weight,
+            tokens=planned.tokens,
+            text=planned.text,
+        )
+        for planned in message.spans
+    )
+    return Plan(
+        plan_model=message.plan_model,
+        budget=message.budget,
+        used=message.used,
+        spans=spans,
+        stats=_stats(message.stats),
+        plan_hash=message.plan_hash,
+        trace_id=message.trace_id,
+        window=window,
+    )
+
+
+def _stats(message: plan_pb2.PlanStats) -> PlanStats:
+    return PlanStats(
+        pool_spans=message.pool_spans,
+        selected_spans=message.selected_spans,
+        deduped=message.deduped,
+        unpackable=message.unpackable,
+        budget_skipped=message.budget_skipped,
+        cap_skipped=message.cap_skipped,
+        span_limit_skipped=message.span_limit_skipped,
+        budget_stranded_by_cap=message.budget_stranded_by_cap,
+        token_estimate=message.token_estimate,
+        tokenizer=message.tokenizer,
+        requested=message.requested,
+        applied=message.applied,
+        max_spans=message.max_spans,
+        max_frac_per_source=message.max_frac_per_source,
+        span_overhead_tokens=message.span_overhead_tokens,
+        recall=_recall(message.recall) if message.HasField("recall") else None,
+        plan_model=message.plan_model,
+        score_model=message.score_model,
+    )
+
+
+def _recall(message: plan_pb2.RecallStats) -> RecallStats:
+    return RecallStats(
+        legs=_legs(message.legs),
+        nodes=message.nodes,
+        nodes_without_spans=message.nodes_without_spans,
+        kind_missing=message.kind_missing,
+        slices_missing=message.slices_missing,
+        zero_score=message.zero_score,
+        pool_capped=message.pool_capped,
+        vector_leg_skipped=message.vector_leg_skipped if message.HasField("vector_leg_skipped") else None,
+    )
+
+
+def _legs(message: plan_pb2.LegCounts) -> LegCounts:
+    return LegCounts(message.query, message.vector, message.lexical, message.traversal)
+
+
+def _window(message: plan_pb2.Window) -> Window:
+    return Window(
+        valid_time=message.valid_time_us if message.HasField("valid_time_us") else None,
+        tx_time=message.tx_time_us if message.HasField("tx_time_us") else None,
+    )
+
+
+def _item(message: context_pb2.Item) -> Item:
+    where, valid, pending = message.source, message.valid_time, message.pending_clarification
+    return Item(
+        text=message.text,
+        source=ItemSource(where.source_id, where.source_version_tx, where.start, where.end, where.name),
+        kind=message.kind,
+        span_class=_CLASSES.get(message.span_class, "unknown"),
+        score=message.score if message.HasField("score") else None,
+        valid_time=ValidTime(valid.start_us, valid.end_us if valid.HasField("end_us") else None),
+        pending_clarification=(
+            PendingClarification(pending.clarification_id, pending.state)
+            if message.HasField("pending_clarification")
+            else None
+        ),
+    )
+
+
+def _context_stats(message: context_pb2.ContextStats) -> ContextStats:
+    budget = message.budget
+    return ContextStats(
+        legs=_legs(message.legs),
+        candidates=message.candidates,
+        dedup_dropped=message.dedup_dropped,
+        cap_skipped=message.cap_skipped,
+        budget_skipped=message.budget_skipped,
+        unpackable=message.unpackable,
+        span_limit_skipped=message.span_limit_skipped,
+        budget=BudgetStats(budget.requested, budget.applied, budget.used, budget.stranded),
+        vector_leg_skipped=message.vector_leg_skipped if message.HasField("vector_leg_skipped") else None,
+        token_estimate=message.token_estimate,
+        tokenizer=message.tokenizer,
+        plan=_stats(message.plan),
+    )
+
+
+def _source(message: memory_pb2.Source) -> Source:
+    return Source(
+        source_id=message.source_id,
+        name=message.name,
+        uri=message.uri if message.HasField("uri") else None,
+        space=message.space,
+        source_version_tx=message.source_version_tx,
+        length=message.length,
+        content_hash=message.content_hash,
+        valid_from=message.valid_from_us,
+    )
+
+
+def _summary(message: traces_pb2.TraceSummary) -> TraceSummary:
+    return TraceSummary(
+        trace_id=message.trace_id,
+        kind=message.kind,
+        recorded=message.recorded_us,
+        spaces=tuple(message.spaces),
+        plan_hash=message.plan_hash,
+        budget=message.budget,
+        used=message.used,
+        items=message.items,
+        stranded=message.stranded,
+    )
+
+
+def _whole_numbers(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
+    # google.protobuf.Struct knows only doubles; an integer that was sent as one is an integer again.
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {key: _whole_numbers(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_whole_numbers(inner) for inner in value]
+    return value

@@ -1,0 +1,310 @@
+"""What the planner answers, as frozen dataclasses; `as_json` gives each the shape that REST and `--json` use."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Generic, TypeVar
+
+from .inputs import Span
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The two instants of a read, µs since 1970 UTC."""
+
+    valid_time: int | None
+    tx_time: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LegCounts:
+    """Distinct nodes per leg, before the union; *traversal* counts what only expansion reached."""
+
+    query: int
+    vector: int
+    lexical: int
+    traversal: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecallStats:
+    """What recall did; *vector_leg_skipped* says why an implied semantic leg did not run."""
+
+    legs: LegCounts
+    nodes: int
+    nodes_without_spans: int
+    kind_missing: int
+    slices_missing: int
+    zero_score: int
+    pool_capped: int
+    vector_leg_skipped: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStats:
+    """Accounts for every span of the pool and for the budget."""
+
+    pool_spans: int
+    selected_spans: int
+    deduped: int
+    unpackable: int
+    budget_skipped: int
+    cap_skipped: int
+    span_limit_skipped: int
+    budget_stranded_by_cap: int
+    token_estimate: bool
+    tokenizer: str
+    requested: int
+    applied: int
+    max_spans: int
+    max_frac_per_source: float
+    span_overhead_tokens: int
+    recall: RecallStats | None
+    plan_model: str
+    score_model: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSpan:
+    """A span of a plan; *tokens* is the count of the text alone."""
+
+    span: Span
+    kind: str
+    span_class: str
+    weight: float
+    tokens: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """
+    The spans an answer may use, in canonical order, and the proof of how they were chosen.
+
+    Attributes:
+        budget: Tokens applied.
+        used: Tokens used, never more.
+        plan_hash: `b3:` and 64 hexadecimal digits; `verify_hash` recomputes it.
+        window: The instants read at; None for `select`.
+    """
+
+    plan_model: str
+    budget: int
+    used: int
+    spans: tuple[PlannedSpan, ...]
+    stats: PlanStats
+    plan_hash: str
+    trace_id: str
+    window: Window | None
+
+    def __repr__(self) -> str:
+        return (
+            f"<Plan {len(self.spans)} spans, {self.used} of {self.budget} tokens, {self.plan_hash[:11]}…,"
+            f" trace {self.trace_id}>"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSource:
+    """Where an item stands, with its source's display name."""
+
+    source_id: str
+    source_version_tx: int
+    start: int
+    end: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ValidTime:
+    """When the fact behind an item is true, µs; *end* None is "still"."""
+
+    start: int
+    end: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PendingClarification:
+    """Flags an item whose fact is in question."""
+
+    clarification_id: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One span of memory; *score* is the plan's weight, None when scores were switched off."""
+
+    text: str
+    source: ItemSource
+    kind: str
+    span_class: str
+    score: float | None
+    valid_time: ValidTime
+    pending_clarification: PendingClarification | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A question that the memory itself has."""
+
+    clarification_id: str
+    state: str
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetStats:
+    """Tokens asked for, applied, used, and stranded by the source cap."""
+
+    requested: int
+    applied: int
+    used: int
+    stranded: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContextStats:
+    """Accounts for a context call."""
+
+    legs: LegCounts
+    candidates: int
+    dedup_dropped: int
+    cap_skipped: int
+    budget_skipped: int
+    unpackable: int
+    span_limit_skipped: int
+    budget: BudgetStats
+    vector_leg_skipped: str | None
+    token_estimate: bool
+    tokenizer: str
+    plan: PlanStats
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What to remember before acting: items by score, and the questions that memory has."""
+
+    items: tuple[Item, ...]
+    open_questions: tuple[OpenQuestion, ...]
+    stats: ContextStats | None
+    trace_id: str
+    plan_hash: str
+    window: Window
+
+    def __repr__(self) -> str:
+        return f"<Context {len(self.items)} items, {self.plan_hash[:11]}…, trace {self.trace_id}>"
+
+
+@dataclass(frozen=True, slots=True)
+class IngestedDocument:
+    """What became of a document; *outcome* is `created`, `updated` or `unchanged`."""
+
+    source_id: str
+    source_version_tx: int
+    outcome: str
+    spans: int
+    nodes_opened: int
+    nodes_closed: int
+    nodes_kept: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ingestion:
+    """One commit: what became of each document, in the order sent."""
+
+    documents: tuple[IngestedDocument, ...]
+    tx: int
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A commit's transaction time, µs."""
+
+    tx: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source as listed; *length* is in bytes of canonical UTF-8."""
+
+    source_id: str
+    name: str
+    uri: str | None
+    space: str
+    source_version_tx: int
+    length: int
+    content_hash: str
+    valid_from: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """A source, and its canonical text if that was asked for."""
+
+    source: Source
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What an erasure removed."""
+
+    source_id: str
+    tx: int
+    versions: int
+    spans: int
+    nodes: int
+    edges: int
+    vectors: int
+
+
+@dataclass(frozen=True, slots=True)
+class TraceSummary:
+    """What every trace has, whatever its kind."""
+
+    trace_id: str
+    kind: str
+    recorded: int
+    spaces: tuple[str, ...]
+    plan_hash: str
+    budget: int
+    used: int
+    items: int
+    stranded: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One trace: its summary and its whole record."""
+
+    summary: TraceSummary
+    record: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """One page; *next_page_token* is empty at the end."""
+
+    items: tuple[T, ...]
+    next_page_token: str
+
+
+def as_json(value: Any) -> Any:  # noqa: ANN401 (any result, any JSON value)
+    """*value* as JSON-able data in camelCase; what is None is left out."""
+    if is_dataclass(value) and not isinstance(value, type):
+        pairs = ((field.name, getattr(value, field.name)) for field in fields(value))
+        return {_json_name(name): as_json(inner) for name, inner in pairs if inner is not None}
+    if isinstance(value, Mapping):
+        return {key: as_json(inner) for key, inner in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [as_json(inner) for inner in value]
+    return value
+
+
+def _json_name(name: str) -> str:
+    if name == "span_class":
+        return "class"
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)

@@ -1,0 +1,168 @@
+"""The client for synchronous code; safe to share between threads."""
+
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Self, TypeVar, Unpack
+
+import grpc
+
+from . import requests
+from .connection import DEFAULT_TIMEOUT_S, OPTIONS, Tls, pause_before_repeating, target
+from .errors import from_rpc
+from .inputs import Clarification, Document, Edge, Fragment, Instant, Node
+from .options import ContextOptions, PlanOptions, SelectOptions
+from .requests import Prepared
+from .results import Committed, Context, Erasure, Ingestion, Page, Plan, Source, SourceText, Trace, TraceSummary
+
+T = TypeVar("T")
+
+
+class Client:
+    """
+    Calls the planner.
+
+    Args:
+        address: `host:port` or `unix:…`; default `TELHA_ADDRESS`, else 127.0.0.1:7340.
+        key: API key; default `TELHA_KEY`.
+        tls: How to use TLS; None is plain text.
+        timeout: Seconds for one call, repetitions included.
+
+    Attributes:
+        memory: Ask and write memory.
+    """
+
+    def __init__(
+        self,
+        address: str | None = None,
+        key: str | None = None,
+        *,
+        tls: Tls | None = None,
+        timeout: float = DEFAULT_TIMEOUT_S,
+    ) -> None:
+        self._target = target(address, key, tls, timeout)
+        if tls is None:
+            self._channel = grpc.insecure_channel(self._target.address, options=OPTIONS)
+        else:
+            self._channel = grpc.secure_channel(self._target.address, tls.credentials(), options=OPTIONS)
+        self.memory = Memory(self)
+
+    def plan(self, question: str | None = None, **options: Unpack[PlanOptions]) -> Plan:
+        """Plan the evidence for *question*; raises `InsufficientEvidence` if memory holds none."""
+        return self.call(requests.plan(question, options))
+
+    def select(self, pool: Iterable[Fragment], **options: Unpack[SelectOptions]) -> Plan:
+        """Select from a pool of your own, without reading memory."""
+        return self.call(requests.select(pool, options))
+
+    def trace(self, trace_id: str, *, timeout: float | None = None) -> Trace:
+        """Read one trace."""
+        return self.call(requests.trace(trace_id, timeout))
+
+    def traces(
+        self,
+        *,
+        kind: str | None = None,
+        space: str | None = None,
+        recorded_from: Instant | None = None,
+        recorded_to: Instant | None = None,
+        page_size: int = 0,
+        page_token: str = "",
+        timeout: float | None = None,
+    ) -> Page[TraceSummary]:
+        """List traces, newest first, one page at a time."""
+        asked = requests.traces(kind, space, recorded_from, recorded_to, page_size, page_token, timeout)
+        return self.call(asked)
+
+    def call(self, prepared: Prepared[T]) -> T:
+        """Send a prepared call, and repeat it while the server says that this helps and it is safe."""
+        deadline = time.monotonic() + (self._target.timeout if prepared.timeout is None else prepared.timeout)
+        method = self._channel.unary_unary(prepared.method, bytes, bytes)
+        message = prepared.message.SerializeToString()
+        attempt = 1
+        while True:
+            try:
+                left = max(0.0, deadline - time.monotonic())
+                return prepared.read(method(message, timeout=left, metadata=self._target.metadata))
+            except grpc.RpcError as failure:
+                error = from_rpc(failure)
+            left = deadline - time.monotonic()
+            pause = pause_before_repeating(error, repeatable=prepared.repeatable, attempt=attempt, left=left)
+            if pause is None:
+                raise error
+            time.sleep(pause)
+            attempt += 1
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._channel.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Client {self._target.address}>"
+
+
+class Memory:
+    """Asks and writes memory; reached as `client.memory`."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def context(self, question: str | None = None, **options: Unpack[ContextOptions]) -> Context:
+        """What to remember before acting: items by score; an empty answer is no error."""
+        return self._client.call(requests.context(question, options))
+
+    def ingest(
+        self,
+        documents: Iterable[Document | str | Path],
+        *,
+        space: str | None = None,
+        timeout: float | None = None,
+    ) -> Ingestion:
+        """Ingest documents, or files by path, in one transaction; *space* is for those that name none."""
+        return self._client.call(requests.ingest(documents, space, timeout))
+
+    def put_nodes(self, nodes: Iterable[Node], *, timeout: float | None = None) -> Committed:
+        """Write nodes in one transaction."""
+        return self._client.call(requests.put_nodes(nodes, timeout))
+
+    def put_edges(self, edges: Iterable[Edge], *, timeout: float | None = None) -> Committed:
+        """Write edges in one transaction."""
+        return self._client.call(requests.put_edges(edges, timeout))
+
+    def put_clarifications(self, clarifications: Iterable[Clarification], *, timeout: float | None = None) -> Committed:
+        """Write clarifications in one transaction."""
+        return self._client.call(requests.put_clarifications(clarifications, timeout))
+
+    def source(
+        self,
+        source_id: str,
+        *,
+        version: int | None = None,
+        valid_time: Instant | None = None,
+        tx_time: Instant | None = None,
+        include_text: bool = False,
+        timeout: float | None = None,
+    ) -> SourceText:
+        """Read one source; *version* names one of its versions, else the newest as of the instants."""
+        return self._client.call(requests.source(source_id, version, valid_time, tx_time, include_text, timeout))
+
+    def sources(
+        self,
+        spaces: Sequence[str] = (),
+        *,
+        page_size: int = 0,
+        page_token: str = "",
+        timeout: float | None = None,
+    ) -> Page[Source]:
+        """List sources by id, one page at a time."""
+        return self._client.call(requests.sources(spaces, page_size, page_token, timeout))
+
+    def erase_source(self, source_id: str, *, timeout: float | None = None) -> Erasure:
+        """Remove a source, all its versions and all that was derived from it."""
+        return self._client.call(requests.erase_source(source_id, timeout))
