@@ -12,7 +12,8 @@ from .problems import UsageInvalid
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_RFC3339 = re.compile(r"(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d+))?([Zz]|[+-]\d{2}:\d{2})?", flags=re.ASCII)
+_RFC3339 = re.compile(r"(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d+))?([Zz]|[+-]\d{2}:\d{2})", flags=re.ASCII)
+_NAIVE = re.compile(r"\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?", flags=re.ASCII)
 _OPEN_END = 2**63 - 1
 
 
@@ -28,13 +29,15 @@ def parse(field: str, text: str) -> int:
         if not -_OPEN_END - 1 <= instant < _OPEN_END:
             raise UsageInvalid(field, "must be within 64 bits of microseconds")
         return instant
+    if _NAIVE.fullmatch(text):
+        raise UsageInvalid(
+            field, "must say its offset from UTC, as in 2026-06-30T12:00:00Z or 2026-06-30T12:00:00+01:00"
+        )
     parts = _RFC3339.fullmatch(text)
     if parts is None:
         rule = "must be an instant such as 2026-06-30T12:00:00Z, or microseconds since 1970"
         raise UsageInvalid(field, rule)
     date, clock, fraction, offset = parts.groups()
-    if offset is None:
-        raise UsageInvalid(field, "must say its offset from UTC, such as Z or +01:00")
     if fraction is not None and len(fraction) > 6:
         raise UsageInvalid(field, "must not be finer than a microsecond")
     zone = "+00:00" if offset in {"Z", "z"} else offset

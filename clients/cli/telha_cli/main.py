@@ -10,7 +10,7 @@ import sys
 import typer
 from typer.exceptions import TyperException
 
-from . import system
+from . import ask, stored, system
 from .problems import FAILED, USAGE, Problem, tell
 
 app = typer.Typer(
@@ -23,6 +23,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 system.register(app)
+ask.register(app)
+stored.register(app)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -24,18 +24,13 @@ from telha_runtime.supervisor import Part
 from .problems import Problem
 
 HOST = "127.0.0.1"
-_OWNED = (
-    ("store", "url"),
-    ("trace", "spool"),
-    ("trace", "writer"),
-    ("trace", "internal_token"),
-    ("server", "host"),
-    ("server", "port"),
-    ("gateway", "host"),
-    ("gateway", "port"),
-    ("gateway", "planner"),
-    ("server", "tls_certificate"),
-)
+_OWNED = {
+    "store": ("url",),
+    "trace": ("spool", "writer", "internal_token"),
+    "writer": ("store",),
+    "server": ("host", "port", "tls_certificate", "tls_key", "tls_client_authority"),
+    "gateway": ("host", "port", "planner", "planner_tls"),
+}
 _CLIENT_VARIABLES = ("TELHA_ADDRESS", "TELHA_KEY")
 
 
@@ -78,12 +73,12 @@ def external_redis(config: Path | None, environ: Mapping[str, str]) -> str | Non
         Problem: The file cannot be read, or sets what `telha up` sets itself.
     """
     tree = _read(config)
-    for section, key in _OWNED:
-        if isinstance(tree.get(section), dict) and key in tree[section]:
-            detail = f"{config} sets [{section}] {key}, which telha up decides itself"
-            raise Problem(
-                "CONFIGURATION_INVALID", detail, hint="remove it there; telha up --help lists what can be chosen"
-            )
+    for section, keys in _OWNED.items():
+        told = tree.get(section)
+        for key in keys:
+            if isinstance(told, dict) and key in told:
+                detail = f"{config} sets [{section}] {key}, which telha up decides itself"
+                raise Problem("CONFIGURATION_INVALID", detail, hint="remove it there; see `telha up --help`")
     trace = tree.get("trace")
     named = trace.get("redis_url") if isinstance(trace, dict) else None
     return environ.get("TELHA_TRACE__REDIS_URL") or (str(named) if named else None)
@@ -148,6 +143,10 @@ def _environment(layout: Layout, redis_url: str | None, environ: Mapping[str, st
         "TELHA_TRACE__REDIS_URL": redis_url or f"unix://{layout.redis_socket}",
         "TELHA_TRACE__WRITER": f"unix:{layout.writer_socket}",
         "TELHA_TRACE__INTERNAL_TOKEN": layout.token,
+        "TELHA_WRITER__STORE": str(layout.folder / "traces.db"),
+        "TELHA_GATEWAY__HOST": HOST,
+        "TELHA_GATEWAY__PORT": str(layout.http_port),
+        "TELHA_GATEWAY__PLANNER": f"{HOST}:{layout.grpc_port}",
     }
 
 

@@ -11,6 +11,7 @@ Rule 2: with `--json` the same facts as one problem object (RFC 9457), also on s
 
 import json
 import sys
+from collections.abc import Mapping
 
 FAILED = 1
 USAGE = 2
@@ -29,9 +30,11 @@ class Problem(Exception):
 
     exit_code = FAILED
 
-    def __init__(self, code: str, detail: str, *, hint: str | None = None, **extra: str | int) -> None:
+    def __init__(
+        self, code: str, detail: str, *, hint: str | None = None, extra: Mapping[str, str | int] | None = None
+    ) -> None:
         super().__init__(detail)
-        self.code, self.detail, self.hint, self.extra = code, detail, hint, extra
+        self.code, self.detail, self.hint, self.extra = code, detail, hint, dict(extra or {})
 
 
 class UsageInvalid(Problem):
@@ -40,13 +43,13 @@ class UsageInvalid(Problem):
     exit_code = USAGE
 
     def __init__(self, field: str, rule: str) -> None:
-        super().__init__("INVALID_REQUEST", f"{field} {rule}", field=field, rule=rule)
+        super().__init__("INVALID_REQUEST", f"{field} {rule}", extra={"field": field, "rule": rule})
 
 
 def tell(problem: Problem, *, as_json: bool) -> None:
     """Write *problem* to standard error."""
     if as_json:
-        told = {"code": problem.code, "detail": problem.detail, **problem.extra}
+        told: dict[str, str | int] = {"code": problem.code, "detail": problem.detail, **problem.extra}
         if problem.hint:
             told["hint"] = problem.hint
         print(json.dumps(told, ensure_ascii=False), file=sys.stderr)

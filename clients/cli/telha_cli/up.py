@@ -28,6 +28,8 @@ from .follow import Follower, Journal, rotate
 from .problems import Problem
 
 TENANT = "default"
+_CONFIGURATION_INVALID = 78
+"""Exit code of a part whose settings are wrong; then its lines are the faults, one each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ def started(
         try:
             supervisor.start(stop)
         except PartFailed as failed:
-            raise Problem("UNAVAILABLE", str(failed), hint=f"logs: {data / 'logs'}") from None
+            raise _start_problem(failed, data / "logs") from None
         folder.write(data, connection)
         yield Stack(connection, supervisor)
 
@@ -136,6 +138,12 @@ def _port(asked: int, flag: str) -> int:
             hint = f"choose another with {flag}, or any free one with --ephemeral-ports"
             raise Problem("UNAVAILABLE", f"port {asked} cannot be used: {fault.strerror}", hint=hint) from None
         return int(probe.getsockname()[1])
+
+
+def _start_problem(failed: PartFailed, logs: Path) -> Problem:
+    if failed.exit_code == _CONFIGURATION_INVALID and failed.said:
+        return Problem("CONFIGURATION_INVALID", "; ".join(failed.said))
+    return Problem("UNAVAILABLE", str(failed), hint=f"logs: {logs}")
 
 
 def _first_key(data: Path) -> str:

@@ -28,7 +28,17 @@ _SETTLED_S = 30.0
 
 
 class PartFailed(Exception):
-    """A part did not become ready; the message is one sentence with the last line of its log."""
+    """
+    A part did not become ready.
+
+    Attributes:
+        exit_code: What it ended with; None if it still ran.
+        said: The lines it logged since it was started.
+    """
+
+    def __init__(self, sentence: str, exit_code: int | None, said: Sequence[str]) -> None:
+        super().__init__(f"{sentence}: {said[-1]}" if said else sentence)
+        self.exit_code, self.said = exit_code, tuple(said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +71,7 @@ class _Running:
     part: Part
     process: subprocess.Popen[bytes]
     since: float
+    log_start: int = 0
     ready: bool = True
     delay: float = _FIRST_DELAY_S
     again_at: float | None = None
@@ -83,7 +94,8 @@ class Supervisor:
         """
         try:
             for part in self.parts:
-                running = _Running(part, _spawn(part), time.monotonic())
+                logged = part.log.stat().st_size if part.log.exists() else 0
+                running = _Running(part, _spawn(part), time.monotonic(), logged)
                 self._running.append(running)
                 if not self._until_ready(running, stop):
                     return
@@ -120,10 +132,10 @@ class Supervisor:
         part, deadline = running.part, time.monotonic() + running.part.ready_s
         while not part.ready():
             if running.process.poll() is not None:
-                ended = _ended(running.process.returncode)
-                raise PartFailed(f"{part.name} {ended} before it was ready{_last_words(part.log)}")
+                code = running.process.returncode
+                raise PartFailed(f"{part.name} {_ended(code)} before it was ready", code, _said(running))
             if time.monotonic() > deadline:
-                raise PartFailed(f"{part.name} was not ready within {part.ready_s:g} s{_last_words(part.log)}")
+                raise PartFailed(f"{part.name} was not ready within {part.ready_s:g} s", None, _said(running))
             if stop.wait(0.02):
                 return False
         return True
@@ -169,8 +181,8 @@ def _ended(code: int) -> str:
     return f"was ended by {known.get(-code, f'signal {-code}')}"
 
 
-def _last_words(log: Path) -> str:
-    with log.open("rb") as file:
-        file.seek(max(0, log.stat().st_size - 4096))
-        lines = file.read().decode(errors="replace").strip().splitlines()
-    return f": {lines[-1].strip()}" if lines else ""
+def _said(running: _Running) -> list[str]:
+    with running.part.log.open("rb") as file:
+        file.seek(running.log_start)
+        lines = file.read().decode(errors="replace").splitlines()
+    return [line.strip() for line in lines if line.strip()]

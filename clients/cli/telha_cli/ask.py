@@ -1,0 +1,175 @@
+"""Commands that ask and remember: memory context, plan, select, ingest."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import options as given
+
+memory_app = typer.Typer(help="Ask memory.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to *app*."""
+    app.command("ingest")(ingest)
+    app.add_typer(memory_app, name="memory")
+    app.command("plan")(plan)
+    app.command("select")(select)
+
+
+@memory_app.callback()
+def _memory() -> None:
+    """Ask memory."""
+
+
+@memory_app.command("context")
+def context(
+    question: given.Question = None,
+    find: given.Find = None,
+    valid_at: given.ValidAt = None,
+    tx_at: given.TxAt = None,
+    max_tokens: given.MaxTokens = None,
+    max_spans: given.MaxSpans = None,
+    space: given.Space = None,
+    model: given.Model = None,
+    max_frac_per_source: given.Share = None,
+    span_overhead_tokens: given.Overhead = None,
+    expand_depth: given.Depth = None,
+    address: given.Address = None,
+    key: given.Key = None,
+    data: given.Data = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """What should I remember before I act? Items by score, with their coordinates."""
+    from . import calls, output, render
+
+    options = calls.reading(
+        valid_at,
+        tx_at,
+        space,
+        question=question,
+        find=find,
+        max_tokens=max_tokens,
+        max_spans=max_spans,
+        model=model,
+        max_frac_per_source=max_frac_per_source,
+        span_overhead_tokens=span_overhead_tokens,
+        expand_depth=expand_depth,
+    )
+    with calls.opened(address, key, data, os.environ) as service:
+        answer = service.context(options)
+    output.show(answer, render.context, as_json=as_json)
+
+
+def plan(
+    question: given.Question = None,
+    find: given.Find = None,
+    valid_at: given.ValidAt = None,
+    tx_at: given.TxAt = None,
+    max_tokens: given.MaxTokens = None,
+    max_spans: given.MaxSpans = None,
+    space: given.Space = None,
+    model: given.Model = None,
+    max_frac_per_source: given.Share = None,
+    span_overhead_tokens: given.Overhead = None,
+    expand_depth: given.Depth = None,
+    allow_ungrounded: given.Ungrounded = False,
+    address: given.Address = None,
+    key: given.Key = None,
+    data: given.Data = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Plan the evidence for a question: spans in canonical order, and the plan hash."""
+    from . import calls, output, render
+
+    options = calls.reading(
+        valid_at,
+        tx_at,
+        space,
+        question=question,
+        find=find,
+        max_tokens=max_tokens,
+        max_spans=max_spans,
+        model=model,
+        max_frac_per_source=max_frac_per_source,
+        span_overhead_tokens=span_overhead_tokens,
+        expand_depth=expand_depth,
+        allow_ungrounded=allow_ungrounded or None,
+    )
+    with calls.opened(address, key, data, os.environ) as service:
+        answer = service.plan(options)
+    output.show(answer, render.plan, as_json=as_json)
+
+
+def select(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="POOL.JSON", help="A list of fragments, or the body of POST /v1/select; - reads standard input."
+        ),
+    ],
+    budget: Annotated[
+        int | None, typer.Option("--budget", "--max-tokens", metavar="N", help="Token budget.", show_default=False)
+    ] = None,
+    question: Annotated[
+        str | None,
+        typer.Option("--question", metavar="TEXT", help="Score the pool by this question.", show_default=False),
+    ] = None,
+    max_spans: given.MaxSpans = None,
+    model: given.Model = None,
+    max_frac_per_source: given.Share = None,
+    span_overhead_tokens: given.Overhead = None,
+    allow_ungrounded: given.Ungrounded = False,
+    address: given.Address = None,
+    key: given.Key = None,
+    data: given.Data = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Pack a pool of your own fragments: exact budget, hash and trace without our memory."""
+    from . import calls, output, pool, render
+
+    fragments, told = pool.read(path)
+    options = calls.given(
+        question=question,
+        max_tokens=budget,
+        max_spans=max_spans,
+        model=model,
+        max_frac_per_source=max_frac_per_source,
+        span_overhead_tokens=span_overhead_tokens,
+        allow_ungrounded=allow_ungrounded or None,
+    )
+    with calls.opened(address, key, data, os.environ) as service:
+        answer = service.select(fragments, told | options)
+    output.show(answer, render.plan, as_json=as_json)
+
+
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATHS", help="Files and folders: .md, .markdown, .txt.")],
+    space: Annotated[
+        str | None,
+        typer.Option(
+            "--space", metavar="NAME", help="Space to write to. Default: the key's, or main.", show_default=False
+        ),
+    ] = None,
+    valid_from: Annotated[
+        str | None,
+        typer.Option("--valid-from", metavar="TIME", help="Since when it is true. Default: now.", show_default=False),
+    ] = None,
+    address: given.Address = None,
+    key: given.Key = None,
+    data: given.Data = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Remember documents: split, count and index them, a version each time they change."""
+    from . import calls, documents, instants, output, remember, tables
+    from .problems import FAILED
+
+    since = instants.parse("--valid-from", valid_from) if valid_from is not None else None
+    gathered = documents.gather(paths)
+    with calls.opened(address, key, data, os.environ) as service:
+        report = remember.ingest(service, gathered, space, since, quiet=as_json)
+    output.show(report, tables.ingested, as_json=as_json)
+    if report["refused"]:
+        raise typer.Exit(FAILED)

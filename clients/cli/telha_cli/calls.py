@@ -1,0 +1,190 @@
+"""
+Calls of the planner as the commands need them: client in, the JSON of REST out, failures as problems.
+
+Rule: what a command prints with `--json` has the shape that the gateway answers, so that a script may change from one
+to the other.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from telha_client import Client, Document, Fragment, InsufficientEvidence, InvalidRequest, TelhaError, as_json
+
+from . import documents, instants, target
+from .problems import Problem
+
+Json = dict[str, Any]
+_PAGE = 1000
+
+
+class DocumentRefused(Exception):
+    """
+    The server refuses one document of a batch, and with it the batch.
+
+    Attributes:
+        index: Which.
+        reason: The rule it breaks.
+    """
+
+    def __init__(self, index: int, reason: str) -> None:
+        super().__init__(reason)
+        self.index, self.reason = index, reason
+
+
+@contextmanager
+def opened(address: str | None, key: str | None, data: Path | None, environ: Mapping[str, str]) -> Iterator["Service"]:
+    """
+    The server that the arguments and the environment name, for the length of a block.
+
+    Raises:
+        Problem: None is found, or a call in the block fails.
+    """
+    found = target.find(address, key, data, environ)
+    try:
+        with Client(found.address, found.key) as client:
+            yield Service(client)
+    except TelhaError as error:
+        raise problem_of(error, found.address) from None
+    except ValueError as wrong:
+        raise Problem("UNAUTHENTICATED", str(wrong)) from None
+
+
+def reading(valid_at: str | None, tx_at: str | None, spaces: Sequence[str] | None, **options: Any) -> Json:  # noqa: ANN401  # passed on
+    """
+    Arguments of a command as keyword arguments of the client; what was not given is left out.
+
+    Raises:
+        UsageInvalid: An instant is none.
+    """
+    return given(**options, spaces=spaces or None, **window(valid_at, tx_at))
+
+
+def window(valid_at: str | None, tx_at: str | None) -> Json:
+    """The two instants, read; what was not given is left out."""
+    return {
+        name: instants.parse(flag, text)
+        for name, flag, text in (("valid_time", "--valid-at", valid_at), ("tx_time", "--tx-at", tx_at))
+        if text is not None
+    }
+
+
+def given(**options: Any) -> Json:  # noqa: ANN401  # passed on
+    """Only the options that say something."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+class Service:
+    """The planner, answering JSON."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def context(self, options: Json) -> Json:
+        """Items by score."""
+        return _json(self._client.memory.context(**options))
+
+    def plan(self, options: Json) -> Json:
+        """Spans in canonical order."""
+        return _json(self._client.plan(**options))
+
+    def select(self, fragments: Sequence[Fragment], options: Json) -> Json:
+        """A selection from the caller's own pool."""
+        return _json(self._client.select(fragments, **options))
+
+    def ingest(self, batch: Sequence[documents.Document], space: str | None, valid_from: int | None) -> list[Json]:
+        """
+        Write a batch, and say what became of each document.
+
+        Raises:
+            DocumentRefused: One of them breaks a rule; nothing was written.
+        """
+        sent = [
+            Document(
+                name=document.name,
+                content=document.content,
+                uri=document.uri,
+                space=space,
+                media_type=document.media_type,
+                valid_from=valid_from,
+            )
+            for document in batch
+        ]
+        try:
+            answer = self._client.memory.ingest(sent)
+        except InvalidRequest as fault:
+            index, inner = _document_of(fault.field or "")
+            if index is None or inner != "content":
+                raise
+            raise DocumentRefused(index, f"{inner} {fault.rule}") from None
+        return [_json(document) for document in answer.documents]
+
+    def trace(self, trace_id: str) -> Json:
+        """One trace."""
+        answer = _json(self._client.trace(trace_id))
+        return {**answer["summary"], "record": answer["record"]}
+
+    def traces(self, limit: int, **filters: Any) -> Json:  # noqa: ANN401  # passed on
+        """At most *limit* traces, newest first, and a token if there are more."""
+        found: list[Json] = []
+        token = ""
+        while len(found) < limit:
+            page = self._client.traces(**filters, page_size=min(_PAGE, limit - len(found)), page_token=token)
+            found += [_json(summary) for summary in page.items]
+            token = page.next_page_token
+            if not token:
+                break
+        return {"traces": found, **({"nextPageToken": token} if token else {})}
+
+    def sources(self, spaces: Sequence[str], limit: int) -> Json:
+        """At most *limit* sources by id, and a token if there are more."""
+        found: list[Json] = []
+        token = ""
+        while len(found) < limit:
+            page = self._client.memory.sources(spaces, page_size=min(_PAGE, limit - len(found)), page_token=token)
+            found += [_json(source) for source in page.items]
+            token = page.next_page_token
+            if not token:
+                break
+        return {"sources": found, **({"nextPageToken": token} if token else {})}
+
+    def source(self, source_id: str, *, include_text: bool, **instants_read: int) -> Json:
+        """One source."""
+        answer = _json(self._client.memory.source(source_id, include_text=include_text, **instants_read))
+        return {**answer["source"], **({"text": answer["text"]} if "text" in answer else {})}
+
+    def erase(self, source_id: str) -> Json:
+        """The receipt of an erasure."""
+        answer = _json(self._client.memory.erase_source(source_id))
+        return {("txTime" if name == "tx" else name): value for name, value in answer.items()}
+
+
+def problem_of(error: TelhaError, address: str) -> Problem:
+    """A failed call in the user's words."""
+    if not error.reason and error.code == "UNAVAILABLE":
+        hint = "is `telha up` running there?"
+        return Problem("UNAVAILABLE", f"no telha answers at {address}", hint=hint)
+    extra: dict[str, str | int] = {}
+    if error.field is not None and error.rule is not None:
+        extra |= {"field": error.field, "rule": error.rule}
+    if isinstance(error, InsufficientEvidence):
+        extra["traceId"] = error.trace_id
+    if error.request_id:
+        extra["requestId"] = error.request_id
+    if error.retry_after is not None:
+        extra["retryAfterMs"] = round(error.retry_after * 1000)
+    return Problem(error.reason or error.code, error.message, extra=extra)
+
+
+def _json(answer: object) -> Json:
+    told: Json = as_json(answer)
+    return told
+
+
+def _document_of(field: str) -> tuple[int | None, str]:
+    """The index and inner field of `documents[3].content`."""
+    if not field.startswith("documents["):
+        return None, field
+    index, _, inner = field.removeprefix("documents[").partition("]")
+    return (int(index) if index.isdecimal() else None), inner.lstrip(".")

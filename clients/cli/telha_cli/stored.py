@@ -1,0 +1,124 @@
+"""Commands that look at what is stored: traces and sources."""
+
+import os
+from typing import Annotated
+
+import typer
+
+from . import options as given
+
+trace_app = typer.Typer(help="Read the records that prove calls.", no_args_is_help=True)
+sources_app = typer.Typer(help="List, read and erase sources.", no_args_is_help=True)
+
+TraceId = Annotated[str, typer.Argument(metavar="TRACE_ID", help="As every answer carries it.")]
+SourceId = Annotated[str, typer.Argument(metavar="SOURCE_ID", help="A lower-case UUID.")]
+Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Most entries to show.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to *app*."""
+    app.add_typer(trace_app, name="trace")
+    app.add_typer(sources_app, name="sources")
+
+
+@trace_app.command("get")
+def get_trace(
+    trace_id: TraceId,
+    address: given.Address = None,
+    key: given.Key = None,
+    data: given.Data = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Read one trace."""
+    from . import calls, output, tables
+
+    with calls.opened(address, key, data, os.environ) as service:
+        answer = service.trace(trace_id)
+    output.show(answer, tables.trace, as_json=as_json)
+
+
+@trace_app.command("list")
+def list_traces(
+    kind: Annotated[
+        str | None, typer.Option("--kind", help="Only plan, context or select.", show_default=False)
+    ] = None,
+    space: Annotated[
+        str | None,
+        typer.Option("--space", metavar="NAME", help="Only traces that read this space.", show_default=False),
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option("--from", metavar="TIME", help="Recorded at or after.", show_default=False)
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option("--to", metavar="TIME", help="Recorded before.", show_default=False)
+    ] = None,
+    limit: Limit = 50,
+    address: given.Address = None,
+    key: given.Key = None,
+    data: given.Data = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """List traces, newest first."""
+    from . import calls, instants, output, tables
+
+    start = instants.parse("--from", since) if since is not None else None
+    end = instants.parse("--to", until) if until is not None else None
+    with calls.opened(address, key, data, os.environ) as service:
+        answer = service.traces(limit, kind=kind, space=space, recorded_from=start, recorded_to=end)
+    output.show(answer, tables.traces, as_json=as_json)
+
+
+@sources_app.command("list")
+def list_sources(
+    space: given.Space = None,
+    limit: Limit = 100,
+    address: given.Address = None,
+    key: given.Key = None,
+    data: given.Data = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """List sources, by id."""
+    from . import calls, output, tables
+
+    with calls.opened(address, key, data, os.environ) as service:
+        answer = service.sources(space or [], limit)
+    output.show(answer, tables.sources, as_json=as_json)
+
+
+@sources_app.command("get")
+def get_source(
+    source_id: SourceId,
+    text: Annotated[bool, typer.Option("--text", help="Print the canonical text too.")] = False,
+    valid_at: given.ValidAt = None,
+    tx_at: given.TxAt = None,
+    address: given.Address = None,
+    key: given.Key = None,
+    data: given.Data = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Read one source."""
+    from . import calls, output, tables
+
+    instants = calls.window(valid_at, tx_at)
+    with calls.opened(address, key, data, os.environ) as service:
+        answer = service.source(source_id, include_text=text, **instants)
+    output.show(answer, tables.source, as_json=as_json)
+
+
+@sources_app.command("erase")
+def erase_source(
+    source_id: SourceId,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    address: given.Address = None,
+    key: given.Key = None,
+    data: given.Data = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Remove a source, all its versions and all that was derived from it. There is no way back."""
+    from . import calls, output, tables
+
+    if not yes:
+        typer.confirm(f"Erase source {source_id} for good?", abort=True, err=True)
+    with calls.opened(address, key, data, os.environ) as service:
+        answer = service.erase(source_id)
+    output.show(answer, tables.erased, as_json=as_json)
