@@ -1,0 +1,132 @@
+"""
+Blocks: a document cut where its structure cuts it, before anything is counted.
+
+Rule 1: blocks are disjoint, in order, and hold every character but white space; what is only markup lies inside one.
+Rule 2: a block is at most `LONGEST` bytes; longer ones are cut at the end of a sentence, a line or a word, in that
+order of preference, so a document of one endless word is still bounded work and gives usable spans.
+Rule 3: offsets here count characters; `byte_offsets` turns them into bytes once, at the end.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import unicodedata2
+
+from .document import WHITE_SPACE
+
+LONGEST = 1600
+"""UTF-8 bytes, about 400 tokens in most languages."""
+
+_SENTENCE_END = re.compile(r"[.!?…](?=[\"'”’)\]]{0,3}[\t\n ])[\"'”’)\]]{0,3}|[。！？︒｡]|\n")
+_SPACE = re.compile("[" + re.escape(WHITE_SPACE) + "]")
+_LINE_END = re.compile("\n")
+_BLANK_LINE = re.compile("\n[ \t\v\f\xa0\u3000]*\n")
+_JOINER = "\u200d"
+_JOINED = "\u200c\u200d\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """
+    A piece of the canonical text.
+
+    Attributes:
+        start, end: Characters, `start < end`; the first and last are not white space (code keeps its indentation).
+        kind: `paragraph`, `heading`, `cell` or `code`.
+        role: What the kind does not say: `list item`, `quote`, `front matter`, or None.
+        title: A heading's text without markup.
+        level: A heading's depth, 1..6; 0 for all else.
+        links: Targets, in order of appearance.
+        context: Text indexed before it: a table's head for each of its rows.
+    """
+
+    start: int
+    end: int
+    kind: str
+    role: str | None = None
+    title: str = ""
+    level: int = 0
+    links: tuple[str, ...] = ()
+    context: str = ""
+
+
+def paragraphs(text: str) -> Iterator[Block]:
+    """The paragraphs of plain text: what lies between blank lines."""
+    start = 0
+    for match in _BLANK_LINE.finditer(text):
+        yield from trimmed(text, Block(start, match.start(), "paragraph"))
+        start = match.end()
+    yield from trimmed(text, Block(start, len(text), "paragraph"))
+
+
+def trimmed(text: str, block: Block) -> Iterator[Block]:
+    """*block* without white space at its ends, if anything is left; code keeps the indentation of its first line."""
+    piece = text[block.start : block.end]
+    start = block.end - len(piece.lstrip(WHITE_SPACE))
+    end = block.start + len(piece.rstrip(WHITE_SPACE))
+    if start < end:
+        if block.kind == "code":
+            start = max(block.start, text.rfind("\n", 0, start) + 1)
+        yield replace(block, start=start, end=end)
+
+
+def cut(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
+    """*blocks*, the long ones in pieces of at most `LONGEST` bytes."""
+    for block in blocks:
+        if (block.end - block.start) * 4 <= LONGEST or _bytes(text, block.start, block.end) <= LONGEST:
+            yield block
+        else:
+            yield from _pieces(text, block)
+
+
+def byte_offsets(text: str, positions: Sequence[int]) -> list[int]:
+    """The UTF-8 offsets of ascending character *positions* of *text*."""
+    if text.isascii():
+        return list(positions)
+    offsets = []
+    before = at = 0
+    for position in positions:
+        at += len(text[before:position].encode())
+        before = position
+        offsets.append(at)
+    return offsets
+
+
+def _pieces(text: str, block: Block) -> Iterator[Block]:
+    start = block.start
+    while (limit := _fitting(text, start)) < block.end:
+        end = _cut_position(text, start, limit, whole_lines=block.kind == "code")
+        yield from trimmed(text, replace(block, start=start, end=end))
+        start = end
+        if block.level:  # one heading is enough
+            block = replace(block, kind="paragraph", title="", level=0)
+    yield from trimmed(text, replace(block, start=start))
+
+
+def _cut_position(text: str, start: int, limit: int, *, whole_lines: bool) -> int:
+    """Where to cut [start, limit): behind the last good place in its second half, else where no character breaks."""
+    middle = (start + limit) // 2
+    for pattern in (_LINE_END, _SPACE) if whole_lines else (_SENTENCE_END, _SPACE):
+        ends = [match.end() for match in pattern.finditer(text, middle, limit)]
+        if ends:
+            return ends[-1]
+    end = limit
+    while end > middle and (_sticks(text[end]) or text[end - 1] == _JOINER):
+        end -= 1
+    return end if end > middle else limit
+
+
+def _sticks(character: str) -> bool:
+    """Whether *character* belongs to the one before it."""
+    return character in _JOINED or str(unicodedata2.category(character)).startswith("M")
+
+
+def _fitting(text: str, start: int) -> int:
+    """The end of the longest piece from *start* that has at most `LONGEST` bytes."""
+    encoded = text[start : start + LONGEST].encode()[:LONGEST]
+    return start + len(encoded.decode(errors="ignore"))
+
+
+def _bytes(text: str, start: int, end: int) -> int:
+    return len(text[start:end].encode())

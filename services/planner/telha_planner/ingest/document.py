@@ -1,0 +1,95 @@
+"""
+A document at the door: what ingestion accepts, and the canonical text that every offset counts in.
+
+Rule 1: a document that breaks a rule is refused with its field; nothing is repaired but two things that carry no
+meaning: a byte order mark is dropped, and CRLF and CR become LF. The result is the canonical text: it is stored,
+served back, and all offsets are byte offsets into it, so they may differ from offsets into the file as sent.
+Rule 2: field paths use the wire's spelling, relative to the document (`content`, `valid_from_us`).
+"""
+
+from dataclasses import dataclass
+
+from telha_planner.core.errors import RequestInvalid
+from telha_planner.core.request import INT64_MIN, OPEN_END, check_name, check_range, check_text
+
+MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
+MAX_DOCUMENT_NAME_BYTES = 1024
+MAX_URI_BYTES = 2048
+
+PLAIN = "text/plain"
+MARKDOWN = "text/markdown"
+MEDIA_TYPES = (PLAIN, MARKDOWN)
+
+WHITE_SPACE = (
+    "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680"
+    + "".join(map(chr, range(0x2000, 0x200B)))
+    + "\u2028\u2029\u202f\u205f\u3000"
+)
+"""What counts as white space, spelled out, since the interpreter's own list may change."""
+
+_MARKDOWN_ENDINGS = (".md", ".markdown", ".mdown", ".mkd")
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInput:
+    """
+    A document to ingest; checked when made.
+
+    Attributes:
+        source_id: 16 bytes, or None to derive it from tenant, space, and uri or name.
+        name: Display name, 1..1024 bytes.
+        uri: Where it comes from, 1..2048 bytes.
+        space: The space it belongs to.
+        media_type: `text/plain` or `text/markdown`; None decides by the ending of *name*.
+        content: The document in UTF-8, at most 64 MiB, not blank, without U+0000.
+        valid_from: Since when it is true, µs since 1970 UTC; None is the commit.
+
+    Raises:
+        RequestInvalid: A rule is broken.
+    """
+
+    source_id: bytes | None
+    name: str
+    uri: str | None
+    space: str
+    media_type: str | None
+    content: bytes
+    valid_from: int | None
+
+    def __post_init__(self) -> None:
+        if self.source_id is not None and len(self.source_id) != 16:
+            raise RequestInvalid(field="source_id", rule="must be 16 bytes")
+        check_name("name", self.name, MAX_DOCUMENT_NAME_BYTES)
+        if self.uri is not None:
+            check_name("uri", self.uri, MAX_URI_BYTES)
+        check_name("space", self.space)
+        if self.media_type is not None and self.media_type not in MEDIA_TYPES:
+            raise RequestInvalid(field="media_type", rule=f"must be {' or '.join(MEDIA_TYPES)}")
+        check_range("valid_from_us", self.valid_from, INT64_MIN, OPEN_END - 1)
+        if len(self.content) > MAX_DOCUMENT_BYTES:
+            raise RequestInvalid(field="content", rule=f"must be at most {MAX_DOCUMENT_BYTES:,} bytes")
+        text = canonical_text(self.content)
+        check_text("content", text)
+        if not text.strip(WHITE_SPACE):
+            raise RequestInvalid(field="content", rule="must not be blank")
+
+    @property
+    def resolved_media_type(self) -> str:
+        """The media type as stated, or by the ending of the name, else plain text."""
+        if self.media_type is not None:
+            return self.media_type
+        return MARKDOWN if self.name.lower().endswith(_MARKDOWN_ENDINGS) else PLAIN
+
+
+def canonical_text(content: bytes) -> str:
+    """
+    The text of *content*, without byte order mark, its lines ended by LF.
+
+    Raises:
+        RequestInvalid: *content* is not UTF-8 in the strict sense (no surrogates, no overlong forms).
+    """
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise RequestInvalid(field="content", rule=f"must be UTF-8; byte {error.start:,} is not") from None
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")

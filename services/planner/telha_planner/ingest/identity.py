@@ -1,0 +1,45 @@
+"""
+Ids and hashes of what ingestion makes: functions of content and place, never of time or order of arrival.
+
+Rule 1: what is hashed is length-delimited (u32 big-endian, then the bytes), so that no two lists of parts collide.
+Rule 2: a passage's id comes from its section's titles, its kind and its own text, so inserting a paragraph leaves the
+ids of all others alone.
+"""
+
+import hashlib
+from collections.abc import Iterable
+
+from blake3 import blake3
+
+NAMESPACE = bytes.fromhex("6f0c1b5e8e0a4c0f9d5b1a7c53e2d941")
+"""The namespace of derived source ids; it never changes."""
+
+
+def uuid5(namespace: bytes, parts: Iterable[str | bytes]) -> bytes:
+    """The 16 bytes of a UUIDv5 (RFC 9562) in *namespace*, over length-delimited *parts*."""
+    digest = bytearray(hashlib.sha1(namespace + delimited(parts), usedforsecurity=False).digest()[:16])
+    digest[6] = digest[6] & 0x0F | 0x50
+    digest[8] = digest[8] & 0x3F | 0x80
+    return bytes(digest)
+
+
+def delimited(parts: Iterable[str | bytes]) -> bytes:
+    """*parts* one after the other, each behind its length; strings as UTF-8."""
+    encoded = [part.encode() if isinstance(part, str) else part for part in parts]
+    return b"".join(len(part).to_bytes(4, "big") + part for part in encoded)
+
+
+def source_id(tenant_name: str, space: str, name: str, uri: str | None) -> bytes:
+    """The id of a source for which the caller gave none: by its URI if it has one, else by its name."""
+    place = ("name", name) if uri is None else ("uri", uri)
+    return uuid5(NAMESPACE, (tenant_name, space, *place))
+
+
+def edge_id(source: bytes, from_node: bytes, edge_type: str, to_node: bytes) -> bytes:
+    """The id of an edge between two nodes of *source*."""
+    return uuid5(source, (from_node, edge_type, to_node))
+
+
+def content_hash(text: bytes) -> bytes:
+    """BLAKE3 of *text*, 32 bytes."""
+    return blake3(text).digest()

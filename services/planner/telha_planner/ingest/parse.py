@@ -1,0 +1,233 @@
+"""
+A document in, its record out: spans, nodes, edges, counts and terms, all a function of the document alone.
+
+    document ─contains→ section ─contains→ section, passage, window        passage ─next→ passage ─links→ section
+
+A section is its heading's only node. A passage is one base span; a window is up to three of them. The names of source
+and sections stand before the text in what is indexed, never in the span. A link to a fragment of the same document is
+an edge; other links are kept as the passage's property `links`.
+
+Rule 1: equal documents give equal records, byte for byte. Rule 2: a passage's node says nothing of its position, so
+that inserting a paragraph changes no other node.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from telha_planner.memory.records import DocumentRecord, PassageEdge, PassageNode, SpanRecord, Terms
+from telha_planner.models.analysis import ANALYSIS_VERSION, term_counts
+from telha_planner.models.tokenizers import token_counts
+
+from . import identity, markdown
+from .blocks import Block, byte_offsets, cut, paragraphs
+from .document import MARKDOWN, DocumentInput, canonical_text
+from .links import fragment, slugs
+from .windows import windows
+
+INGEST_VERSION = 1
+"""Raised when the same document would give another record; re-ingesting then writes a new version."""
+
+Counts = Mapping[int, int]
+Properties = dict[str, Any]
+
+
+def parse(document: DocumentInput, tenant_name: str) -> DocumentRecord:
+    """
+    The record of *document*.
+
+    Args:
+        tenant_name: Enters the id of a source that states none.
+    """
+    text = canonical_text(document.content)
+    media_type = document.resolved_media_type
+    parsed = markdown.parse(text) if media_type == MARKDOWN else markdown.Markdown(tuple(paragraphs(text)), None)
+    blocks = tuple(cut(text, parsed.blocks))
+    source = document.source_id or identity.source_id(tenant_name, document.space, document.name, document.uri)
+    graph = _Graph(source, document, parsed.title, text, blocks)
+    graph.build(media_type)
+    encoded = text.encode()
+    stated = "" if document.valid_from is None else str(document.valid_from)
+    versions = f"{INGEST_VERSION}.{ANALYSIS_VERSION}"
+    inputs = (versions, document.name, document.uri or "", media_type, document.space, stated, encoded)
+    return DocumentRecord(
+        source_id=source,
+        space=document.space,
+        name=document.name,
+        uri=document.uri,
+        media_type=media_type,
+        text=encoded,
+        content_hash=identity.content_hash(encoded),
+        input_hash=identity.content_hash(identity.delimited(inputs)),
+        valid_from=document.valid_from,
+        spans=tuple(graph.spans),
+        nodes=tuple(graph.nodes),
+        edges=tuple(graph.edges.values()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """An open section; the document itself is the one of level 0."""
+
+    node: bytes
+    level: int
+    path: tuple[str, ...]
+    number: int
+    context: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class _Passage:
+    """A passage, as its windows need it."""
+
+    node: bytes
+    block: int
+    section: _Section
+    terms: Counts
+    digest: bytes
+
+
+@dataclass
+class _Graph:
+    """Builds nodes and edges over *blocks*."""
+
+    source: bytes
+    document: DocumentInput
+    stated_title: str | None
+    text: str
+    blocks: Sequence[Block]
+    spans: list[SpanRecord] = field(default_factory=list)
+    nodes: list[PassageNode] = field(default_factory=list)
+    edges: dict[bytes, PassageEdge] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._seen: dict[bytes, int] = {}
+        self._passages: list[_Passage] = []
+        self._sections: list[_Section] = []
+        positions = [position for block in self.blocks for position in (block.start, block.end)]
+        offsets = byte_offsets(self.text, positions)
+        self._bytes = list(zip(offsets[::2], offsets[1::2], strict=True))
+
+    def build(self, media_type: str) -> None:
+        """Fill spans, nodes and edges."""
+        stack = [self._root(media_type)]
+        for index, block in enumerate(self.blocks):
+            text = self.text[block.start : block.end]
+            self.spans.append(SpanRecord(*self._bytes[index], block.kind, token_counts(text)))
+            if block.kind == "heading":
+                while stack[-1].level >= block.level:
+                    stack.pop()
+                stack.append(self._section(index, block, text, stack[-1]))
+            else:
+                self._passage(index, block, text, stack[-1])
+        for left, right in zip(self._passages, self._passages[1:], strict=False):
+            self._edge(left.node, "next", right.node)
+        for first, last in self._windows():
+            self._window(self._passages[first:last])
+        self._links()
+
+    def _root(self, media_type: str) -> _Section:
+        title = self.stated_title or next((block.title for block in self.blocks if block.level == 1), "")
+        properties: Properties = {"name": self.document.name, "mediaType": media_type}
+        if title:
+            properties["title"] = title
+        # Without terms: a document has no span of its own, so finding it by its name would give no evidence.
+        node = self._node("document", ("document",), (), properties, {})
+        context = term_counts("\n".join(filter(None, (self.document.name, self.stated_title))))
+        return _Section(node, 0, (), 0, context)
+
+    def _section(self, index: int, block: Block, text: str, parent: _Section) -> _Section:
+        path = (*parent.path, block.title)
+        properties: Properties = {"title": block.title, "level": block.level, "path": list(parent.path)}
+        counted = term_counts(text)
+        node = self._node(
+            "section", ("section", identity.delimited(path)), (index,), properties, _sum(parent.context, counted)
+        )
+        self._edge(parent.node, "contains", node)
+        context = _sum(parent.context, term_counts(block.title))
+        section = _Section(node, block.level, path, len(self._sections) + 1, context)
+        self._sections.append(section)
+        return section
+
+    def _passage(self, index: int, block: Block, text: str, section: _Section) -> None:
+        digest = identity.content_hash(text.encode())
+        properties: Properties = {"kind": block.kind, "path": list(section.path)}
+        if block.role:
+            properties["role"] = block.role
+        leaving = sorted(link for link in block.links if fragment(link) is None)
+        if leaving:
+            properties["links"] = leaving
+        counted = term_counts(text)
+        context = _sum(section.context, term_counts(block.context)) if block.context else section.context
+        place = ("passage", block.kind, digest, identity.delimited(section.path))
+        node = self._node("passage", place, (index,), properties, _sum(context, counted))
+        self._edge(section.node, "contains", node)
+        self._passages.append(_Passage(node, index, section, counted, digest))
+
+    def _windows(self) -> Iterator[tuple[int, int]]:
+        groups: list[tuple[int, bool, int]] = []
+        tables = 0
+        for passage in self._passages:
+            block = self.blocks[passage.block]
+            tables += block.kind == "cell" and not block.context  # a head begins a table
+            groups.append((passage.section.number, block.kind == "cell", tables))
+        lengths = [end - start for start, end in (self._bytes[passage.block] for passage in self._passages)]
+        return windows(lengths, groups)
+
+    def _window(self, passages: Sequence[_Passage]) -> None:
+        first, last, section = passages[0].block, passages[-1].block, passages[0].section
+        text = self.text[self.blocks[first].start : self.blocks[last].end]
+        span = SpanRecord(self._bytes[first][0], self._bytes[last][1], "section", token_counts(text))
+        self.spans.append(span)
+        terms = section.context
+        if self.blocks[first].context:
+            terms = _sum(terms, term_counts(self.blocks[first].context))
+        for passage in passages:
+            terms = _sum(terms, passage.terms)
+        digests = b"".join(passage.digest for passage in passages)
+        place = ("window", digests, identity.delimited(section.path))
+        node = self._node("window", place, (len(self.spans) - 1,), {"path": list(section.path)}, terms)
+        self._edge(section.node, "contains", node)
+
+    def _links(self) -> None:
+        targets = slugs([section.path[-1] for section in self._sections])
+        for passage in self._passages:
+            for link in self.blocks[passage.block].links:
+                name = fragment(link)
+                if name is not None and name in targets:
+                    self._edge(passage.node, "links", self._sections[targets[name]].node)
+
+    def _node(
+        self,
+        node_type: str,
+        place: tuple[str | bytes, ...],
+        spans: tuple[int, ...],
+        properties: Properties,
+        terms: Counts,
+    ) -> bytes:
+        """Add a node; *place* and how often it was met before make its id."""
+        key = identity.delimited(place)
+        occurrence = self._seen.get(key, 0)
+        self._seen[key] = occurrence + 1
+        node = identity.uuid5(self.source, (key, str(occurrence)))
+        written = _canonical_json(properties)
+        self.nodes.append(PassageNode(node, node_type, spans, written, Terms.of(terms)))
+        return node
+
+    def _edge(self, from_node: bytes, edge_type: str, to_node: bytes) -> None:
+        edge = identity.edge_id(self.source, from_node, edge_type, to_node)
+        self.edges[edge] = PassageEdge(edge, from_node, to_node, edge_type)
+
+
+def _canonical_json(properties: Properties) -> str:
+    """RFC 8785 by the standard library: equal for ASCII keys, strings and small integers, and five times faster."""
+    return json.dumps(properties, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def _sum(left: Counts, right: Counts) -> Counts:
+    total = dict(left)
+    for term, count in right.items():
+        total[term] = total.get(term, 0) + count
+    return total
