@@ -48,9 +48,8 @@ def parse(document: DocumentInput, tenant_name: str) -> DocumentRecord:
     graph = _Graph(source, document, parsed.title, text, blocks)
     graph.build(media_type)
     encoded = text.encode()
-    stated = "" if document.valid_from is None else str(document.valid_from)
     versions = f"{INGEST_VERSION}.{ANALYSIS_VERSION}"
-    inputs = (versions, document.name, document.uri or "", media_type, document.space, stated, encoded)
+    inputs = (versions, document.name, document.uri or "", media_type, document.space, encoded)
     return DocumentRecord(
         source_id=source,
         space=document.space,
