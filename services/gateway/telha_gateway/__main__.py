@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from telha_runtime import logs, process, settings
+from telha_runtime import logs, settings
 
 from telha_gateway import service
 from telha_gateway.config import FOREIGN_SECTIONS, GatewayConfig
@@ -25,9 +25,6 @@ def main(arguments: list[str] | None = None) -> int:
     serving = commands.add_parser("serve", help="answer REST requests until SIGTERM")
     serving.add_argument("--config", type=Path, help="the TOML file; without it, defaults and TELHA_ variables alone")
     options = parser.parse_args(arguments)
-    parent = process.supervisor(os.environ)
-    if parent is not None:
-        process.die_with_parent(parent)
     try:
         config = settings.load(GatewayConfig, options.config, os.environ, foreign_sections=FOREIGN_SECTIONS)
     except settings.SettingsInvalid as invalid:
