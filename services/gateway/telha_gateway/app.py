@@ -105,7 +105,7 @@ def _route(operation: Operation, settings: GatewaySettings) -> HTTPRouteHandler:
             status=response.status_code,
             ms=round((time.perf_counter() - started) * 1000, 1),
             request_id=exchange.request_id,
-            trace_id=exchange.trace_id,
+            trace_id=exchange.trace_id or None,
         )
         return response
 
@@ -130,15 +130,16 @@ async def _answer(operation: Operation, exchange: Exchange) -> Response[bytes]:
         return _refusal(problems.internal(), exchange.request_id)
     content = answer if isinstance(answer, bytes) else msgspec.json.encode(answer)
     headers = {**_HEADERS, "x-request-id": exchange.request_id}
-    return Response(content, media_type=operation.media_type, headers=headers)
+    return Response(content, status_code=200, media_type=operation.media_type, headers=headers)
 
 
 def _unrouted(request: AnyRequest, error: Exception) -> Response[bytes]:
     """Answer for what never reached an operation: no such path, no such method, or a fault of the framework."""
     request_id = _request_id(request)
     if isinstance(error, MethodNotAllowedException):
-        allowed = {"allow": (error.headers or {}).get("Allow", "")}
-        failure = Failure(405, "METHOD_NOT_ALLOWED", "the path does not take this method", headers=allowed)
+        allowed = ", ".join(_methods(request.scope["path"]))
+        detail = f"the path takes {allowed}"
+        failure = Failure(405, "METHOD_NOT_ALLOWED", detail, headers={"allow": allowed})
     elif isinstance(error, HTTPException) and error.status_code == 404:
         failure = Failure(404, "NOT_FOUND", "no such path; /openapi.json lists them")
     else:
@@ -146,6 +147,14 @@ def _unrouted(request: AnyRequest, error: Exception) -> Response[bytes]:
         failure = problems.internal()
     _LOG.info("request", operation=None, status=failure.status, request_id=request_id)
     return _refusal(failure, request_id)
+
+
+def _methods(path: str) -> list[str]:
+    """What *path* takes; the framework refuses a method without saying which ones it knows."""
+    patterns = ((operation, re.escape(operation.path).replace(r"\{id\}", "[^/]+")) for operation in OPERATIONS)
+    return sorted(
+        {operation.method for operation, pattern in patterns if re.fullmatch(f"{pattern}/?", path)} | {"OPTIONS"}
+    )
 
 
 def _refusal(failure: Failure, request_id: str) -> Response[bytes]:

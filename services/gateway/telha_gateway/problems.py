@@ -35,6 +35,7 @@ TITLES: dict[str, str] = {
     "INSUFFICIENT_EVIDENCE": "Memory holds no evidence",
     "VECTOR_LEG_UNAVAILABLE": "The semantic leg cannot run",
     "OVERLOADED": "The planner is busy",
+    "RATE_LIMITED": "The key has used up its rate",
     "MESSAGE_TOO_LARGE": "Too large",
     "UNSUPPORTED_MEDIA_TYPE": "The body must be JSON",
     "REQUEST_TIMEOUT": "The body did not arrive in time",

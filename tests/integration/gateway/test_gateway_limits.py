@@ -1,0 +1,165 @@
+"""Sizes, times and connections: the gateway holds no more and waits no longer than it says."""
+
+import json
+import socket
+import time
+from urllib.parse import urlsplit
+
+import grpc
+import httpx
+import pytest
+from gateway_server import Script, running
+from telha.memory.v1 import memory_pb2
+from telha.planner.v1 import planner_pb2
+
+LIMIT = 64 * 1024
+WHOLE = (
+    b'POST /v1/plan HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 16\r\n\r\n{"question":"q"}'
+)
+JSON = {"content-type": "application/json"}
+
+
+def read(wire):
+    """One answer whose body is a JSON object without braces in its strings."""
+    received = b""
+    while not received.endswith(b"}"):
+        piece = wire.recv(65536)
+        assert piece, received
+        received += piece
+    return received.decode()
+
+
+def test_a_declared_size_over_the_limit_is_refused_unread(rest, script):
+    """A1: a 5 MB body is refused by its length, before a byte of it is taken."""
+    url = urlsplit(str(rest.base_url))
+    with socket.create_connection((url.hostname, url.port), timeout=5) as wire:
+        wire.sendall(
+            b"POST /v1/plan HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 5000000\r\n\r\n"
+        )
+        answer = read(wire)
+    assert answer.startswith("HTTP/1.1 413 ")
+    assert '"code":"MESSAGE_TOO_LARGE"' in answer
+    assert script.asked == {}
+
+
+def test_a_stream_over_the_limit_is_refused_while_it_comes(rest, script):
+    """A1: without a declared length the limit holds too, and the rest is not collected."""
+    sent = 0
+
+    def endless():
+        nonlocal sent
+        for _ in range(1000):
+            sent += 16 * 1024
+            yield b"x" * (16 * 1024)
+
+    answer = rest.post("/v1/plan", content=endless(), headers=JSON)
+    assert answer.status_code == 413
+    assert answer.json()["code"] == "MESSAGE_TOO_LARGE"
+    assert script.asked == {}
+
+
+def test_a_body_of_exactly_the_limit_is_taken(rest, script):
+    script.answers["Plan"] = planner_pb2.PlanResponse()
+    frame = len(json.dumps({"question": ""}))
+    body = json.dumps({"question": "q" * (LIMIT - frame)})
+    assert len(body) == LIMIT
+    assert rest.post("/v1/plan", content=body, headers=JSON).status_code == 200
+    assert rest.post("/v1/plan", content=body + " ", headers=JSON).status_code == 413
+
+
+def test_an_answer_may_be_larger_than_a_request(rest, script):
+    """A2: a source's text of 6 MB comes through; what the planner sends is the planner's to limit."""
+    text = "日" * 2_000_000
+    script.answers["GetSource"] = memory_pb2.GetSourceResponse(text=text)
+    assert rest.get("/v1/memory/sources/x?includeText=true").json()["text"] == text
+
+
+def test_the_deadline_travels_to_the_planner(rest, script):
+    """A1: the planner knows how long its answer is of use."""
+    script.answers["Plan"] = planner_pb2.PlanResponse()
+    rest.post("/v1/plan", json={"question": "q"})
+    assert script.seconds_left is not None
+    assert 3 < script.seconds_left < 5.5
+
+
+def test_a_planner_that_hangs_is_a_504_in_time():
+    """A1: the gateway's own limit ends a call that nobody answers, and the call at the planner."""
+    script = Script(hang=True)
+    with running(script, timeout_ms=300) as url:
+        started = time.monotonic()
+        answer = httpx.post(f"{url}/v1/plan", json={"question": "q"}, timeout=10)
+        assert (answer.status_code, answer.json()["code"]) == (504, "DEADLINE_EXCEEDED")
+        assert time.monotonic() - started < 3
+        assert script.cancelled.wait(5)
+
+
+def test_a_body_that_dawdles_is_a_408():
+    script = Script()
+    with running(script, timeout_ms=300) as url:
+        address = urlsplit(url)
+        with socket.create_connection((address.hostname, address.port), timeout=5) as wire:
+            wire.sendall(
+                b"POST /v1/plan HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 20\r\n\r\n{"
+            )
+            answer = read(wire)
+    assert answer.startswith("HTTP/1.1 408 ")
+    assert script.asked == {}
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        WHOLE,
+        b"GET /v1/traces HTTP/1.1\r\nhost: x\r\n\r\n",
+    ],
+)
+def test_a_caller_that_leaves_cancels_the_call(rest, script, head):
+    """A1: work for nobody stops at the planner too."""
+    script.hang = True
+    url = urlsplit(str(rest.base_url))
+    with socket.create_connection((url.hostname, url.port), timeout=5) as wire:
+        wire.sendall(head)
+        assert script.started.wait(5)
+        assert not script.cancelled.is_set()
+    assert script.cancelled.wait(5)
+
+
+def test_two_requests_of_one_connection_in_a_row(rest, script):
+    """The watch for a leaving caller takes nothing from the request that follows."""
+    script.answers["Plan"] = planner_pb2.PlanResponse()
+    url = urlsplit(str(rest.base_url))
+    with socket.create_connection((url.hostname, url.port), timeout=5) as wire:
+        wire.sendall(WHOLE + WHOLE)
+        received = b""
+        while received.count(b"HTTP/1.1 200") < 2:
+            piece = wire.recv(65536)
+            assert piece
+            received += piece
+
+
+def test_health_is_the_gateways_and_readiness_the_planners(rest, script):
+    """A8: liveness apart from readiness."""
+    assert rest.get("/healthz").json() == {"status": "live"}
+    assert rest.get("/readyz").json() == {"status": "ready"}
+    script.serving = False
+    assert rest.get("/healthz").status_code == 200
+    answer = rest.get("/readyz")
+    assert (answer.status_code, answer.json()["code"]) == (503, "UNAVAILABLE")
+    assert answer.headers["retry-after"] == "1"
+
+
+def test_a_planner_that_is_away_is_a_503_and_is_found_again_when_it_is_back(rest, script):
+    """A2: an unreachable planner is UNAVAILABLE with advice to retry."""
+    script.fail(grpc.StatusCode.UNAVAILABLE)
+    answer = rest.post("/v1/plan", json={"question": "q"})
+    assert (answer.status_code, answer.json()["code"], answer.headers["retry-after"]) == (503, "UNAVAILABLE", "1")
+    script.failure = None
+    script.answers["Plan"] = planner_pb2.PlanResponse()
+    assert rest.post("/v1/plan", json={"question": "q"}).status_code == 200
+
+
+def test_the_front_page_says_where_to_read_on(rest):
+    answer = rest.get("/")
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert "/openapi.json" in answer.text
+    assert len(answer.text.splitlines()) == 2

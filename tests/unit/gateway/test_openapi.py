@@ -1,0 +1,77 @@
+import json
+
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+from telha_gateway import app, openapi, problems
+from telha_gateway.config import GatewaySettings
+from telha_gateway.shapes import shaped
+
+DOCUMENT = json.loads(openapi.document(app.OPERATIONS))
+
+
+def operations():
+    for path, methods in DOCUMENT["paths"].items():
+        for method, operation in methods.items():
+            yield path, method, operation
+
+
+def test_the_document_is_valid_openapi():
+    """A2: an OpenAPI 3.1 document that tools accept."""
+    assert DOCUMENT["openapi"] == "3.1.0"
+    OpenAPIV31SpecValidator(DOCUMENT).validate()
+
+
+def test_every_route_is_in_the_document_and_nothing_else():
+    """A2: what is served is documented, and the other way round."""
+    served = {
+        (path.replace("{id:str}", "{id}"), method.lower())
+        for route in app.create(GatewaySettings()).routes
+        for path in [route.path]
+        for method in route.methods
+        if method != "OPTIONS"
+    }
+    assert served == {(path, method) for path, method, _ in operations()}
+
+
+def test_every_operation_can_become_a_client_method():
+    """A2: ids are unique names, tags exist, each failure is the one problem shape, keys are asked for."""
+    ids = [operation["operationId"] for _, _, operation in operations()]
+    assert len(ids) == len(set(ids))
+    assert all(name.isidentifier() for name in ids)
+    tags = {tag["name"] for tag in DOCUMENT["tags"]}
+    for path, _, operation in operations():
+        assert set(operation["tags"]) <= tags
+        assert operation["summary"]
+        assert {"200"} <= set(operation["responses"])
+        if path.startswith("/v1/"):
+            assert "security" not in operation
+            assert {"400", "401", "403", "500", "503", "504"} <= set(operation["responses"])
+        else:
+            assert operation["security"] == []
+    for response in DOCUMENT["components"]["responses"].values():
+        schema = response["content"]["application/problem+json"]["schema"]
+        assert schema == {"$ref": "#/components/schemas/Problem"}
+
+
+@pytest.mark.parametrize("operation", [op for op in app.OPERATIONS if op.body], ids=lambda op: op.id)
+def test_every_example_is_a_request_that_is_taken(operation):
+    assert operation.example
+    shaped(dict(operation.example), operation.body)
+
+
+def test_requests_refuse_unknown_fields_and_answers_may_grow():
+    """C3: unknown request fields are refused; responses only gain fields."""
+    schemas = DOCUMENT["components"]["schemas"]
+    assert schemas["PlanRequest"]["additionalProperties"] is False
+    assert schemas["Budget"]["additionalProperties"] is False
+    assert "additionalProperties" not in schemas["EvidencePlan"]
+
+
+def test_left_out_means_left_out():
+    """No schema offers null: for requests it means absent, and answers never send it."""
+    assert '"type":"null"' not in json.dumps(DOCUMENT["components"], separators=(",", ":"))
+    assert "window" not in DOCUMENT["components"]["schemas"]["PlanRequest"]["required"]
+
+
+def test_every_code_has_a_title():
+    assert set(DOCUMENT["components"]["schemas"]["Problem"]["properties"]["code"]["examples"]) == set(problems.TITLES)
