@@ -1,0 +1,104 @@
+"""
+Which tenants have columns in memory, and how they keep up with the store.
+
+Rule 1: a request's columns hold at least the commit that its key check saw: read-your-writes on every replica.
+Rule 2: an erasure drops everything that was read before it. Rule 3: the least recently used tenants leave when the
+memory ceiling is passed; the one being asked never does.
+Rule 4: a lock per tenant; loading one tenant does not hold up another thread's tenant.
+"""
+
+import threading
+from collections import OrderedDict
+
+from telha_planner.memory import projection
+from telha_planner.memory.store import Store
+
+from .snapshot import Snapshot, Views
+from .projected import TenantColumns
+
+
+_MEASURE_EVERY = 64
+"""Requests of a tenant between two measurements of its memory; views grow without the store changing."""
+
+
+class _Tenant:
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.requests = 0
+        self.lock = threading.Lock()
+        self.columns: TenantColumns | None = None
+        self.views = Views()
+        self.nbytes = 0
+
+
+class Columns:
+    """
+    The columns of the tenants in use.
+
+    Args:
+        store: The system of record.
+        memory_limit_bytes: Ceiling over all tenants; one tenant alone may exceed it.
+    """
+
+    def __init__(self, store: Store, memory_limit_bytes: int) -> None:
+        self._store = store
+        self._limit = memory_limit_bytes
+        self._lock = threading.Lock()
+        self._tenants: OrderedDict[int, _Tenant] = OrderedDict()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, as last measured per tenant."""
+        with self._lock:
+            return sum(tenant.nbytes for tenant in self._tenants.values())
+
+    @property
+    def tenants(self) -> tuple[int, ...]:
+        """Tenants in memory, the least recently used first."""
+        with self._lock:
+            return tuple(self._tenants)
+
+    def at(self, tenant: int, last_tx: int) -> Snapshot:
+        """
+        *tenant* as of its commit *last_tx*; loads or tails the columns as needed.
+
+        Raises:
+            Unavailable: The store cannot be read at this moment.
+        """
+        with self._lock:
+            held = self._tenants.setdefault(tenant, _Tenant(tenant))
+            self._tenants.move_to_end(tenant)
+        with held.lock:
+            columns = held.columns
+            if columns is None or columns.mark.last_tx < last_tx:
+                columns = self._advanced(held)
+            elif held.requests % _MEASURE_EVERY == 0:
+                self._make_room(held, columns)
+            held.requests += 1
+            return Snapshot(columns, held.views, last_tx)
+
+    def drop(self, tenant: int) -> None:
+        """Forget *tenant*; the next request loads it again."""
+        with self._lock:
+            self._tenants.pop(tenant, None)
+
+    def _advanced(self, held: _Tenant) -> TenantColumns:
+        columns = held.columns
+        changes = projection.changes(self._store, held.number, None if columns is None else columns.mark)
+        if columns is None or changes.whole:
+            columns, held.views = TenantColumns(), Views()
+        columns.apply(changes)
+        held.columns = columns
+        self._make_room(held, columns)
+        return columns
+
+    def _make_room(self, asked: _Tenant, columns: TenantColumns) -> None:
+        asked.nbytes = columns.nbytes + asked.views.nbytes
+        with self._lock:
+            total = sum(tenant.nbytes for tenant in self._tenants.values())
+            for number, tenant in list(self._tenants.items()):
+                if total <= self._limit:
+                    return
+                if tenant is not asked:
+                    total -= tenant.nbytes
+                    del self._tenants[number]

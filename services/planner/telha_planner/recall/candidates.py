@@ -1,0 +1,101 @@
+"""
+From scored nodes to the pool's rows, docs/scoring.md section 6.
+
+A node gives one row per span that was linked to its visible version at tx_t. Rows are sorted by node id, then by the span's
+coordinate, so that equal pools are equal column by column.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from telha_planner.columns.spans import UNKNOWN
+from telha_planner.columns.view import View
+from telha_planner.core.model import Float64, Int32, Int64
+from telha_planner.core.tokens import estimate_columns
+
+BODY = "body"
+"""Kind of a span without ledger row."""
+
+ESTIMATE = "estimate"
+COUNTED = ("cl100k_base", "o200k_base")
+"""Encodings whose counts are stored with each span."""
+
+_PROXY = "o200k_base"
+"""Measures windows for an encoding whose counts are not stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpansOfNodes:
+    """Rows of the pool: *node* is an index into the nodes asked for, *span* a row of the ledger."""
+
+    node: Int64
+    span: Int32
+
+
+def spans_of(view: View, places: Int64) -> SpansOfNodes:
+    """The spans behind *places*, in no particular order."""
+    links = view.columns.links
+    owner, link = links.of_version.gather(view.version[places])
+    known = (links.tx_from[link] <= view.tx_t) & (view.tx_t < links.tx_to[link])
+    return SpansOfNodes(owner[known], links.span[link[known]])
+
+
+def sliceable(view: View, span: Int32) -> npt.NDArray[np.bool_]:
+    """Whether the span lies inside a source version that was known at the view's tx_t."""
+    columns = view.columns
+    text = columns.spans.text[span]
+    if not len(columns.texts):
+        return np.zeros(len(span), bool)
+    known = (text != UNKNOWN) & (columns.spans.version[span] <= view.tx_t)
+    return known & (columns.spans.end[span] <= columns.texts.length[text])
+
+
+def tokens_of(view: View, span: Int32, encoding: str) -> Int64:
+    """Stored token counts, the estimate, or −1 where *encoding* has to be counted from the text."""
+    spans = view.columns.spans
+    if encoding in COUNTED:
+        counts: Int64 = getattr(spans, encoding)[span]
+        return counts
+    if encoding == ESTIMATE:
+        return estimate_columns(spans.ascii_bytes[span], spans.other_chars[span])
+    return np.full(len(span), -1, np.int64)
+
+
+def offered_windows(view: View, windows: Int64, score: Float64, largest: int, encoding: str) -> npt.NDArray[np.bool_]:
+    """
+    Which of *windows* enter the pool: none above *largest* tokens, and of overlapping ones only the best.
+
+    Args:
+        view: What is visible.
+        windows: Places.
+        score: S of each.
+        largest: Tokens.
+        encoding: As in `RecallQuery`.
+    """
+    spans = view.columns.spans
+    found = spans_of(view, windows)
+    stored = encoding if encoding in COUNTED or encoding == ESTIMATE else _PROXY
+    tokens = np.zeros(len(windows), np.int64)
+    np.add.at(tokens, found.node, tokens_of(view, found.span, stored))
+    offered = tokens <= largest
+    of_window: list[list[tuple[int, int, int, int]]] = [[] for _ in range(len(windows))]
+    coordinates = (spans.source, spans.version, spans.start, spans.end)
+    for index, *coordinate in zip(found.node.tolist(), *(one[found.span].tolist() for one in coordinates), strict=True):
+        of_window[index].append(tuple(coordinate))
+    kept: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for index in np.lexsort((view.lo[windows], view.hi[windows], -score)).tolist():
+        if not offered[index]:
+            continue
+        own = of_window[index]
+        if any(_overlaps(kept.get((source, version), ()), start, end) for source, version, start, end in own):
+            offered[index] = False
+            continue
+        for source, version, start, end in own:
+            kept.setdefault((source, version), []).append((start, end))
+    return offered
+
+
+def _overlaps(kept: list[tuple[int, int]] | tuple[()], start: int, end: int) -> bool:
+    return any(start < other_end and other_start < end for other_start, other_end in kept)

@@ -1,0 +1,219 @@
+"""
+Phase A from the top: a resolved query in, the pool before Phase B out.
+
+legs → roots → expansion → similarity → S → windows, cap → spans. docs/scoring.md says what each step computes.
+Rule: the result is a function of the query and of what is visible at its two instants; never of storage order, of later
+writes, or of other spaces.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from telha_planner.columns.snapshot import Snapshot
+from telha_planner.columns.spans import UNKNOWN
+from telha_planner.columns.view import View, best
+from telha_planner.core.fusion import fuse
+from telha_planner.core.model import Float64, Int32, Int64
+from telha_planner.core.plan import LegCounts, RecallStats
+from telha_planner.core.request import Leg
+from telha_planner.models.analysis import term_counts
+
+from . import structured
+from .candidates import BODY, offered_windows, sliceable, spans_of, tokens_of
+from .expansion import expand
+from .lexical import bm25
+from .ports import POOL_NODES, Recalled, RecallQuery
+from .scoring import SCALE_NODES, Parts, is_window, similarity
+from .semantic import NO_VECTORS, Semantic, model_of
+
+_NOWHERE = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class _Legs:
+    """What the legs found, by place, and what similarity needs to know."""
+
+    structured: Int64
+    semantic: Int64
+    lexical: Int64
+    foremost: Int64
+    scores: Float64 | None
+    vectors: Semantic | None
+    skipped: str | None
+
+    @property
+    def roots(self) -> Int64:
+        return np.unique(np.concatenate((self.structured, self.semantic, self.lexical)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Nodes:
+    """Scored nodes; columns of equal length."""
+
+    places: Int64
+    score: Float64
+    parts: npt.NDArray[np.float64]
+
+    def take(self, chosen: npt.NDArray[np.generic]) -> "_Nodes":
+        return _Nodes(self.places[chosen], self.score[chosen], self.parts[chosen])
+
+
+def recall(snapshot: Snapshot, query: RecallQuery) -> Recalled:
+    """
+    Find, score and explode.
+
+    Raises:
+        RequestInvalid: The vector does not fit the model, or the model is unknown.
+        ValueError: `query.tx_t` is after the snapshot.
+    """
+    view = snapshot.view(query.spaces, query.valid_t, query.tx_t)
+    legs = _run_legs(view, query)
+    roots = legs.roots
+    places, decay = expand(view, roots, query.expand_depth, query.scoring.hop_decay)
+    nodes = _scored(view, query, legs, places, decay)
+    above = nodes.score > 0
+    offered = _without_poor_windows(view, query, nodes.take(above))
+    capped = offered
+    if len(offered.places) > POOL_NODES:
+        capped = offered.take(best(offered.score, POOL_NODES, view.hi[offered.places], view.lo[offered.places]))
+    counts = LegCounts(
+        query=len(legs.structured),
+        vector=len(legs.semantic),
+        lexical=len(legs.lexical),
+        traversal=len(places) - len(roots),
+    )
+    return _exploded(
+        view,
+        query,
+        capped,
+        RecallStats(
+            legs=counts,
+            nodes=len(offered.places),
+            zero_score=len(places) - int(np.count_nonzero(above)),
+            pool_capped=len(offered.places) - len(capped.places),
+            vector_leg_skipped=legs.skipped,
+        ),
+    )
+
+
+def _run_legs(view: View, query: RecallQuery) -> _Legs:
+    found = {Leg.STRUCTURED: _NOWHERE, Leg.SEMANTIC: _NOWHERE, Leg.LEXICAL: _NOWHERE}
+    foremost = [_NOWHERE]
+    depth = max(query.top_k, SCALE_NODES)
+    skipped = query.skipped
+    if query.find is not None:
+        found[Leg.STRUCTURED] = structured.find(view, query.find, query.find_limit)
+    scores = None
+    if query.question is not None:
+        scores = bm25(view, term_counts(query.question), query.scoring)
+        ranked = best(scores, depth, view.hi, view.lo, positive=True)
+        found[Leg.LEXICAL] = ranked[: query.top_k]
+        foremost.append(ranked[:SCALE_NODES])
+    vectors = None
+    if query.vector is not None:
+        model = model_of(view, query)
+        if model is None:
+            skipped = skipped or NO_VECTORS
+        else:
+            vectors = Semantic(view, model, query.vector, query.top_k, query.scoring.min_cosine)
+            ranked = vectors.leg(depth)
+            found[Leg.SEMANTIC] = ranked[: query.top_k]
+            foremost.append(ranked[:SCALE_NODES])
+    run = {leg: places if leg in query.legs else _NOWHERE for leg, places in found.items()}
+    return _Legs(
+        run[Leg.STRUCTURED],
+        run[Leg.SEMANTIC],
+        run[Leg.LEXICAL],
+        np.unique(np.concatenate(foremost)),
+        scores,
+        vectors,
+        skipped,
+    )
+
+
+def _scored(view: View, query: RecallQuery, legs: _Legs, places: Int64, decay: Float64) -> _Nodes:
+    hit = np.isin(places, legs.structured, assume_unique=True)
+    if query.question is None and query.vector is None:
+        parts = Parts(np.zeros(len(places)), np.zeros(len(places)), np.zeros(len(places)))
+        score = decay.copy()
+    else:
+        parts = similarity(view, places, legs.foremost, legs.scores, legs.vectors, query.scoring)
+        score = fuse(parts.similarity, decay, query.scoring.alpha)
+    score[hit] = 1.0
+    explained = np.stack((parts.semantic, parts.lexical, decay, hit.astype(np.float64)), axis=1)
+    return _Nodes(places, score, explained)
+
+
+def _without_poor_windows(view: View, query: RecallQuery, nodes: _Nodes) -> _Nodes:
+    windows = np.flatnonzero(is_window(view, nodes.places))
+    if not len(windows):
+        return nodes
+    keep = np.ones(len(nodes.places), bool)
+    keep[windows] = offered_windows(
+        view, nodes.places[windows], nodes.score[windows], query.largest_window, query.encoding
+    )
+    return nodes.take(keep)
+
+
+def _exploded(view: View, query: RecallQuery, nodes: _Nodes, stats: RecallStats) -> Recalled:
+    columns = view.columns
+    spans, sources = columns.spans, columns.sources
+    found = spans_of(view, nodes.places)
+    fits = sliceable(view, found.span)
+    owner, span = found.node[fits], found.span[fits]
+    place = nodes.places[owner]
+    source = spans.source[span]
+    order = np.lexsort(
+        (
+            spans.end[span],
+            spans.start[span],
+            spans.version[span],
+            sources.lo[source],
+            sources.hi[source],
+            view.lo[place],
+            view.hi[place],
+        )
+    )
+    owner, span, place, source = owner[order], span[order], place[order], source[order]
+    missing = spans.kind[span] == UNKNOWN
+    kind, kinds = _kinds(spans.kind[span], spans.kinds.names)
+    version = view.version[place]
+    return Recalled(
+        source_no=sources.no[source],
+        source_hi=sources.hi[source],
+        source_lo=sources.lo[source],
+        version=spans.version[span],
+        start=spans.start[span],
+        end=spans.end[span],
+        kind=kind,
+        kinds=kinds,
+        span_class=sources.span_class[source],
+        tokens=tokens_of(view, span, query.encoding),
+        score=nodes.score[owner],
+        node_no=columns.nodes.no[view.node[place]],
+        span_no=spans.no[span],
+        valid_from=columns.versions.valid_from[version],
+        valid_to=columns.versions.valid_to[version],
+        parts=nodes.parts[owner],
+        stats=RecallStats(
+            legs=stats.legs,
+            nodes=stats.nodes,
+            nodes_without_spans=len(nodes.places) - len(np.unique(found.node)),
+            kind_missing=len(np.unique(span[missing])),
+            slices_missing=len(np.unique(found.span[~fits])),
+            zero_score=stats.zero_score,
+            pool_capped=stats.pool_capped,
+            vector_leg_skipped=stats.vector_leg_skipped,
+        ),
+    )
+
+
+def _kinds(codes: Int32, names: tuple[str, ...]) -> tuple[Int32, tuple[str, ...]]:
+    """Kinds by their place in a sorted tuple of those that occur: codes depend on what else memory holds."""
+    used, inverse = np.unique(codes, return_inverse=True)
+    named = [BODY if code == UNKNOWN else names[code] for code in used.tolist()]
+    kinds = tuple(sorted(set(named)))
+    index = np.fromiter((kinds.index(name) for name in named), np.int32, len(named))
+    return index[inverse], kinds

@@ -1,0 +1,85 @@
+"""
+The semantic leg: cosine above the model's baseline, docs/scoring.md section 3.
+
+An exact eight-bit scan finds candidates; the float64 cosine of the originals, summed in a fixed order, is the score of record.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from telha_planner.columns.vectors import Vectors, quantised
+from telha_planner.columns.view import View, best
+from telha_planner.core.errors import RequestInvalid
+from telha_planner.core.model import Float64, Int64
+
+from .ports import RecallQuery
+
+RESCORED = 192
+"""Fewest vectors whose cosine is computed exactly; with so many, none of the true best 64 was ever missed."""
+
+NO_VECTORS = "memory holds no vectors"
+
+
+class Semantic:
+    """
+    The semantic part of one request.
+
+    Attributes:
+        places: R, places of the rescored nodes, ascending.
+        greatest: The greatest cos⁺ over R, 0 if nothing is relevant.
+    """
+
+    def __init__(self, view: View, model: Vectors, query: npt.NDArray[np.float32], depth: int, floor: float) -> None:
+        self._view = view
+        self._model = model
+        self._query = query
+        self._floor = floor
+        self._seen = view.vectors(model)
+        dots = self._seen.dots(quantised(query[None])[0])
+        approximate = dots.astype(np.float32) * self._seen.inverse_norm
+        node = self._seen.place
+        chosen = np.sort(best(approximate, max(RESCORED, 3 * depth), view.hi[node], view.lo[node]))
+        self.places: Int64 = node[chosen].astype(np.int64)
+        self._scores = self._above_baseline(self._seen.row[chosen])
+        self.greatest = float(self._scores.max(initial=0.0))
+
+    def leg(self, k: int) -> Int64:
+        """The *k* nodes of R with the greatest cos⁺ above 0, ties by node id."""
+        places = self.places
+        return places[best(self._scores, k, self._view.hi[places], self._view.lo[places], positive=True)]
+
+    def part(self, places: Int64) -> Float64:
+        """semantic(n) of *places*, in [0, 1]; *places* ascend."""
+        parts = np.zeros(len(places))
+        if self.greatest == 0.0 or not len(places):
+            return parts
+        at = np.minimum(np.searchsorted(self.places, places), len(self.places) - 1)
+        rescored = self.places[at] == places
+        parts[rescored] = self._scores[at[rescored]]
+        others = np.flatnonzero(~rescored)
+        at = np.searchsorted(self._seen.place, places[others])
+        at = np.minimum(at, len(self._seen.place) - 1)
+        having = self._seen.place[at] == places[others]
+        parts[others[having]] = self._above_baseline(self._seen.row[at[having]])
+        return np.minimum(1.0, parts / self.greatest)
+
+    def _above_baseline(self, rows: Int64) -> Float64:
+        above = self._model.cosines(rows, self._query) - self._model.baseline
+        return np.where((above < self._floor) | (above < 0.0), 0.0, above)
+
+
+def model_of(view: View, query: RecallQuery) -> Vectors | None:
+    """
+    The model whose vectors *query* compares with; None if memory has none at `tx_t`.
+
+    Raises:
+        RequestInvalid: The named model is unknown at `tx_t`, or the vector has another dimension.
+    """
+    model = view.columns.model_at(query.vector_model, query.tx_t)
+    if model is None:
+        if query.vector_model is not None:
+            raise RequestInvalid(field="vector.model", rule="must be a model that this memory has vectors of")
+        return None
+    if query.vector is not None and len(query.vector) != model.dimensions:
+        raise RequestInvalid(field="vector.values", rule=f"must hold {model.dimensions} values")
+    return model
