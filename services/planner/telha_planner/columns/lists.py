@@ -1,8 +1,8 @@
 """
 Lists of rows by key: which spans a version has, which edges a node, which versions a term.
 
-One structure for all of them: sorted segments, the oldest largest. Loading makes one segment; appending adds a small one,
-and neighbours of similar size are merged, so there are few and each row is moved a logarithmic number of times.
+One structure for all of them: sorted segments, the oldest largest. Loading makes one segment; appending adds a small
+one, and neighbours of similar size are merged, so there are few and each row is moved a logarithmic number of times.
 Rule: appended rows are greater than all before, so each key's rows ascend whatever the segments.
 """
 
@@ -20,7 +20,7 @@ _MERGE_BELOW = 2
 
 @dataclass(frozen=True, slots=True)
 class _Segment:
-    """Key i owns `rows[starts[i]:starts[i + 1]]`, and the same part of `counts`, which is empty where nothing is counted."""
+    """Key i owns `rows[starts[i]:starts[i + 1]]`, and that part of `counts`; that is empty where nothing is counted."""
 
     keys: Int64
     starts: Int64

@@ -1,8 +1,9 @@
 """
 The columns of one tenant: a projection of the system of record, loaded once and then tailed.
 
-Rule 1: nothing here is authoritative; dropping and loading again gives equal answers. Rule 2: rows are appended and closed,
-as in the store, so a read at an instant up to the newest commit seen is right whatever is appended after it.
+Rule 1: nothing here is authoritative; dropping and loading again gives equal answers.
+Rule 2: rows are appended and closed, as in the store, so a read at an instant up to the newest commit seen is right
+whatever is appended after it.
 Rule 3: row numbers are places in arrays; they decide nothing.
 """
 

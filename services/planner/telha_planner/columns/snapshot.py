@@ -8,8 +8,8 @@ import numpy.typing as npt
 from telha_planner.core.model import Int64
 
 from .ids import whole
-from .questions import OpenClarification
 from .projected import TenantColumns
+from .questions import OpenClarification
 from .view import View
 
 INDEX_VERSION = "int8-exact.1"
@@ -98,9 +98,9 @@ class Views:
                 self._kept.move_to_end(key)
                 return view
         view = View(columns, spaces, valid_t, tx_t)
-        key = (spaces, None if view.lasting else tx_t)
-        self._kept[key] = view
-        self._kept.move_to_end(key)
+        made = (spaces, None if view.lasting else tx_t)
+        self._kept[made] = view
+        self._kept.move_to_end(made)
         while len(self._kept) > _VIEWS:
             self._kept.popitem(last=False)
         return view

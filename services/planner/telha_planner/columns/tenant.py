@@ -13,9 +13,8 @@ from collections import OrderedDict
 from telha_planner.memory import projection
 from telha_planner.memory.store import Store
 
-from .snapshot import Snapshot, Views
 from .projected import TenantColumns
-
+from .snapshot import Snapshot, Views
 
 _MEASURE_EVERY = 64
 """Requests of a tenant between two measurements of its memory; views grow without the store changing."""

@@ -18,12 +18,12 @@ from .lists import Lists
 from .versions import Nodes
 
 try:
-    import simsimd
-except ImportError:  # an optional accelerator; the results are equal without it
-    simsimd = None
+    from simsimd import cdist
+except ImportError:  # an accelerator for some platforms; the results are equal without it
+    cdist = None  # type: ignore[assignment]  # absence is part of its type here
 
-type Int8 = npt.NDArray[np.int8]
-type Float32 = npt.NDArray[np.float32]
+Int8 = npt.NDArray[np.int8]
+Float32 = npt.NDArray[np.float32]
 
 _EXACT_IN_FLOAT32 = 1024
 _CHUNK = 256
@@ -95,7 +95,12 @@ class Vectors(Growing):
         first, total = len(self), len(self) + len(no)
         if total > len(self._exact):
             capacity = max(total, 2 * len(self._exact))
-            self._small, self._exact = _enlarged(self._small, capacity), _enlarged(self._exact, capacity)
+            small, exact = (
+                np.empty((capacity, self.dimensions), np.int8),
+                np.empty((capacity, self.dimensions), np.float32),
+            )
+            small[:first], exact[:first] = self.small, self.exact
+            self._small, self._exact = small, exact
         norms = np.empty(len(no), np.float32)
         for start in range(0, len(no), _LOAD_CHUNK):
             part = values[start : start + _LOAD_CHUNK]
@@ -126,15 +131,18 @@ def quantised(values: Float32) -> Int8:
     wide = values.astype(np.float64)
     greatest = np.abs(wide).max(axis=1, keepdims=True, initial=0.0)
     scale = np.divide(127.0, greatest, out=np.zeros_like(greatest), where=greatest > 0)
-    return np.rint(wide * scale).astype(np.int8)
+    rounded: Int8 = np.rint(wide * scale).astype(np.int8)
+    return rounded
 
 
 def integer_dots(vectors: Int8, query: Int8) -> Int32:
     """Exact dot products of *query* with every row of *vectors*."""
     if not len(vectors):
         return np.empty(0, np.int32)
-    if simsimd is not None:
-        dots: Int32 = np.asarray(simsimd.cdist(query[None], vectors, metric="dot", out_dtype="int32"))[0]
+    if cdist is not None:
+        # The package's own annotations leave out the integer results that it documents.
+        found = cdist(query[None], vectors, metric="dot", out_dtype="int32")  # type: ignore[arg-type]  # see above
+        dots: Int32 = np.asarray(found)[0]
         return dots
     return integer_dots_by_numpy(vectors, query)
 
@@ -162,10 +170,5 @@ def tree_sum(values: Float64) -> Float64:
 def _inverse_norms(small: Int8) -> Float32:
     squares = np.einsum("ij,ij->i", small, small, dtype=np.int64, casting="safe").astype(np.float64)
     roots = np.sqrt(squares)
-    return np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0).astype(np.float32)
-
-
-def _enlarged[T: np.generic](values: npt.NDArray[T], capacity: int) -> npt.NDArray[T]:
-    grown = np.empty((capacity, values.shape[1]), values.dtype)
-    grown[: len(values)] = values
-    return grown
+    inverse: Float32 = np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0).astype(np.float32)
+    return inverse

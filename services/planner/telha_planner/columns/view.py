@@ -1,8 +1,8 @@
 """
 What one request sees: the nodes visible at two instants in the spaces asked for.
 
-A view numbers the visible nodes 0 … n − 1 ("places"); scores are dense arrays over them. Building one costs what its spaces
-cost, and the view of "now" is kept until its spaces change or a validity begins or ends.
+A view numbers the visible nodes 0 … n − 1 ("places"); scores are dense arrays over them. Building one costs what its
+spaces cost, and the view of "now" is kept until its spaces change or a validity begins or ends.
 """
 
 from collections.abc import Hashable
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from telha_planner.core.model import Float64, Int32, Int64, UInt64
+from telha_planner.core.model import Int32, Int64, UInt64
 from telha_planner.core.request import INT64_MIN, OPEN_END
 
 from .projected import TenantColumns
@@ -106,15 +106,15 @@ class View:
             self.version, self.node, self.hi, self.lo, self.type, self.length,
             self._place_of_version, self._place_of_node,
         )  # fmt: skip
-        return sum(array.nbytes for array in own) + sum(value.nbytes for value in self.memo.values())
+        return sum(int(array.nbytes) for array in own) + sum(int(value.nbytes) for value in self.memo.values())
 
     def serves(self, valid_t: int, tx_t: int) -> bool:
         """Whether a view made now for these instants would be equal to this one."""
         if not self._valid_from <= valid_t < self._valid_to:
             return False
         if not self.lasting:
-            return tx_t == self._since_tx
-        return tx_t >= self._since_tx >= self._newest_change()
+            return bool(tx_t == self._since_tx)
+        return self._newest_change() <= self._since_tx <= tx_t
 
     def _newest_change(self) -> int:
         changed = self.columns.changed_tx
@@ -137,8 +137,7 @@ class View:
         if kept is not None:
             return kept
         if len(self) * _FEW < len(model):
-            _, row = model.of_node.gather(self.node)
-            row = row.astype(np.int64)
+            row = model.of_node.gather(self.node)[1].astype(np.int64)
         else:
             row = np.arange(len(model))
         known = (model.tx_from[row] <= self.tx_t) & (self.tx_t < model.tx_to[row])
@@ -162,10 +161,13 @@ class View:
         return place[visible], counts[visible]
 
 
-def best(
-    values: npt.NDArray[np.floating], k: int, hi: UInt64, lo: UInt64, *, positive: bool = False
-) -> Int64:
-    """Indices of the *k* greatest *values*, ties by lower id, in that order; *positive* leaves out what is not above 0."""
+def best(values: npt.NDArray[np.floating], k: int, hi: UInt64, lo: UInt64, *, positive: bool = False) -> Int64:
+    """
+    The *k* greatest *values*, ties by lower id.
+
+    Returns:
+        Their indices, in that order; with *positive* only of values above 0.
+    """
     bound = _kth_greatest(values, k) if len(values) > 4 * k else -np.inf
     candidates = np.flatnonzero(values > 0.0 if positive and bound <= 0.0 else values >= bound)
     chosen = values[candidates]

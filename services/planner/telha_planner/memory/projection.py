@@ -2,8 +2,8 @@
 What the columns read from the system of record: everything of one tenant, or what came since.
 
 Rule 1: all that one call returns belongs to one read transaction, so columns never mix two states.
-Rule 2: what is new is found by number (`no > seen`), what was closed by `tx_to` after the last instant seen; both follow
-from the schema's promise that rows are appended, closed, and otherwise left alone.
+Rule 2: what is new is found by number (`no > seen`), what was closed by `tx_to` after the last instant seen; both
+follow from the schema's promise that rows are appended, closed, and otherwise left alone.
 Rule 3: an erasure breaks that promise on purpose; then `since` does not help and everything is read again.
 """
 
@@ -18,7 +18,7 @@ from telha_planner.core.request import OPEN_END
 from . import tables
 from .store import Store
 
-type Rows = Sequence[tuple[Any, ...]]
+Rows = Sequence[tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,8 @@ class Changes:
         sources: (source_no, source_id, span_class)
         source_versions: (version_no, source_no, version_tx, length, name)
         nodes: (node_no, node_id, space_no)
-        node_versions: (version_no, node_no, tx_from, tx_to, valid_from, valid_to, type, term_total, term_ids, term_counts)
+        node_versions: (version_no, node_no, tx_from, tx_to, valid_from, valid_to, type, term_total, term_ids,
+            term_counts)
         spans: (span_no, source_no, version_tx, start, end, kind, ascii_bytes, other_chars, cl100k_base, o200k_base)
         node_spans: (link_no, version_no, span_no, tx_from, tx_to)
         edges: (edge_no, edge_id, from, to, type, confidence, source_no, valid_from, valid_to, tx_from, tx_to)
@@ -90,7 +91,9 @@ def changes(store: Store, tenant: int, since: Mark | None = None) -> Changes:
         if since is not None and since.erased_tx != mark.erased_tx:
             since = None
         seen = since or Mark()
-        return Changes(mark, since is None, **_new(connection, tenant, seen.last_no), **_closed(connection, tenant, since))
+        return Changes(
+            mark, since is None, **_new(connection, tenant, seen.last_no), **_closed(connection, tenant, since)
+        )
 
 
 def _mark(connection: sa.Connection, tenant: int) -> Mark:

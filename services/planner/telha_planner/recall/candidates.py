@@ -1,8 +1,8 @@
 """
 From scored nodes to the pool's rows, docs/scoring.md section 6.
 
-A node gives one row per span that was linked to its visible version at tx_t. Rows are sorted by node id, then by the span's
-coordinate, so that equal pools are equal column by column.
+A node gives one row per span that was linked to its visible version at tx_t. Rows are sorted by node id, then by the
+span's coordinate, so that equal pools are equal column by column.
 """
 
 from dataclasses import dataclass
@@ -49,7 +49,8 @@ def sliceable(view: View, span: Int32) -> npt.NDArray[np.bool_]:
     if not len(columns.texts):
         return np.zeros(len(span), bool)
     known = (text != UNKNOWN) & (columns.spans.version[span] <= view.tx_t)
-    return known & (columns.spans.end[span] <= columns.texts.length[text])
+    fits: npt.NDArray[np.bool_] = known & (columns.spans.end[span] <= columns.texts.length[text])
+    return fits
 
 
 def tokens_of(view: View, span: Int32, encoding: str) -> Int64:

@@ -1,8 +1,8 @@
 """
 Expansion: what can be reached from the roots over visible edges, and how much a path decays.
 
-Both directions, breadth first, at most two hops. From one node only the `HUB_CAP` edges of lowest id are followed, counted
-after visibility, so that what is hidden from a request cannot change what it sees.
+Both directions, breadth first, at most two hops. From one node only the `HUB_CAP` edges of lowest id are followed,
+counted after visibility, so that what is hidden from a request cannot change what it sees.
 """
 
 import numpy as np
@@ -47,9 +47,9 @@ def _followed(view: View, places: Int64) -> tuple[Int64, Int64, Int64]:
     """(index into *places*, row of the edge, place at its other end) of every edge followed."""
     edges = view.columns.edges
     owner, edge, other = edges.from_nodes(view.node[places], edges.of_node, view.valid_t, view.tx_t)
-    place = view.places_of_nodes(other)
-    seen = place >= 0
-    owner, row, place = owner[seen], edge[seen].astype(np.int64), place[seen].astype(np.int64)
+    reached = view.places_of_nodes(other).astype(np.int64)
+    seen = reached >= 0
+    owner, row, place = owner[seen], edge[seen].astype(np.int64), reached[seen]
     degree = np.bincount(owner, minlength=len(places))
     if degree.max(initial=0) > HUB_CAP:
         order = np.lexsort((edges.lo[row], edges.hi[row], owner))

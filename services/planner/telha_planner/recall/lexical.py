@@ -1,7 +1,8 @@
 """
 The lexical leg: BM25 over what is visible, docs/scoring.md section 2.
 
-Rule 1: contributions of terms are added in ascending order of term id, one after the other, so that the sum has one value.
+Rule 1: contributions of terms are added in ascending order of term id, one after the other, so that a sum has one
+value.
 Rule 2: statistics are those of the view; a replay of an old plan does not see today's corpus.
 """
 
@@ -64,7 +65,7 @@ def bm25(view: View, terms: Iterable[int], scoring: Scoring) -> Float64:
 
 
 def inverse_document_frequency(documents: int, holding: int) -> float:
-    """idf > 0 of a term that *holding* ≥ 1 of *documents* hold; the logarithm is rounded to a multiple of 2⁻³⁰."""
+    """The idf > 0 of a term that *holding* ≥ 1 of *documents* hold; the logarithm is rounded to a multiple of 2⁻³⁰."""
     logarithm = math.log(1.0 + ((documents - holding) + 0.5) / (holding + 0.5))
     return max(1.0, float(round(logarithm * _LOGARITHM_UNIT))) / _LOGARITHM_UNIT
 

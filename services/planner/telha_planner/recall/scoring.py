@@ -1,8 +1,8 @@
 """
 From the parts of a node to its similarity, docs/scoring.md section 4.
 
-Scores are computed for a chosen set of places (roots, what expansion reached, and their neighbours), but each value is a
-function of what is visible, never of which other nodes were chosen.
+Scores are computed for a chosen set of places (roots, what expansion reached, and their neighbours), but each value
+is a function of what is visible, never of which other nodes were chosen.
 """
 
 from dataclasses import dataclass
@@ -98,4 +98,3 @@ def neighbours(view: View, places: Int64) -> tuple[Int64, Int64]:
     place = view.places_of_nodes(other)
     seen = place >= 0
     return passages[owner[seen]], place[seen].astype(np.int64)
-

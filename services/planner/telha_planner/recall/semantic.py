@@ -1,7 +1,8 @@
 """
 The semantic leg: cosine above the model's baseline, docs/scoring.md section 3.
 
-An exact eight-bit scan finds candidates; the float64 cosine of the originals, summed in a fixed order, is the score of record.
+An exact eight-bit scan finds candidates; the float64 cosine of the originals, summed in a fixed order, is the score of
+record.
 """
 
 import numpy as np

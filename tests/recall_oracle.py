@@ -1,0 +1,285 @@
+"""
+S(n) by the book: docs/scoring.md in plain Python floats over rows read from the tables, as slow and literal as it gets.
+
+It shares nothing with the product but the analysis of the question, the fusion and the token estimate, which have
+their own tests.
+"""
+
+import math
+import struct
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import sqlalchemy as sa
+from telha_planner.core.fusion import fuse_one
+from telha_planner.core.request import Leg
+from telha_planner.core.tokens import estimate
+from telha_planner.memory import tables
+from telha_planner.memory.store import Store
+from telha_planner.models.analysis import term_counts
+from telha_planner.recall.ports import RecallQuery
+
+
+class Row(NamedTuple):
+    """What Recalled says of one row."""
+
+    node_id: bytes
+    source_id: bytes
+    version: int
+    start: int
+    end: int
+    kind: str
+    span_class: int
+    tokens: int
+    score: float
+    parts: tuple[float, float, float, float]
+
+
+@dataclass
+class Told:
+    """The oracle's answer."""
+
+    rows: list[Row]
+    legs: tuple[int, int, int, int]
+    nodes: int
+    nodes_without_spans: int
+    kind_missing: int
+    slices_missing: int
+    zero_score: int
+    pool_capped: int
+
+
+def _tree(values: list[float]) -> float:
+    while len(values) > 1:
+        half = len(values) // 2
+        tail = values[2 * half :]
+        values = [one + two for one, two in zip(values[:half], values[half : 2 * half], strict=True)] + tail
+    return values[0]
+
+
+def _dot(one: Iterable[float], two: Iterable[float]) -> float:
+    return _tree([x * y for x, y in zip(one, two, strict=True)])
+
+
+def _small(values: list[float]) -> list[int]:
+    greatest = max(abs(value) for value in values)
+    return [round(value * (127.0 / greatest)) if greatest > 0 else 0 for value in values]
+
+
+class Oracle:
+    """Reads a tenant's tables and answers queries."""
+
+    def __init__(self, store: Store, tenant: int, pool_nodes: int = 2000, hub_cap: int = 32) -> None:
+        self.pool_nodes, self.hub_cap = pool_nodes, hub_cap
+        with store.reading() as connection:
+            self.rows: dict[str, list[Any]] = {
+                table.name: list(connection.execute(sa.select(table).where(table.c.tenant == tenant)))
+                for table in tables.metadata.sorted_tables
+                if "tenant" in table.c and table.name not in ("api_key", "tenant")
+            }
+
+    def __call__(self, query: RecallQuery) -> Told:  # noqa: C901, PLR0912 - follows the page from top to bottom
+        valid_t, tx_t, scoring = query.valid_t, query.tx_t, query.scoring
+        known = lambda row: row.tx_from <= tx_t < row.tx_to  # noqa: E731
+        valid = lambda row: row.valid_from <= valid_t < row.valid_to  # noqa: E731
+        spaces = {row.space_no: row.name for row in self.rows["space"]}
+        nodes = {
+            row.node_no: row
+            for row in self.rows["node"]
+            if query.spaces is None or spaces[row.space_no] in query.spaces
+        }
+        version = {
+            row.node_no: row for row in self.rows["node_version"] if row.node_no in nodes if known(row) and valid(row)
+        }
+        ident = {no: nodes[no].node_id for no in version}
+        edges = [
+            row
+            for row in self.rows["edge"]
+            if known(row) and valid(row) and row.from_node_no in version and row.to_node_no in version
+            if row.from_node_no != row.to_node_no
+        ]
+        terms = {no: _terms(row) for no, row in version.items()}
+
+        lexical_raw = dict.fromkeys(version, 0.0)
+        if query.question is not None:
+            documents = [no for no in version if terms[no]]
+            if documents:
+                mean = sum(version[no].term_total for no in documents) / len(documents)
+                k1, b = scoring.bm25_k1, scoring.bm25_b
+                for term in sorted(term_counts(query.question)):
+                    holders = [no for no in documents if term in terms[no]]
+                    if not holders:
+                        continue
+                    df = len(holders)
+                    idf = max(2**-30, round(math.log(1.0 + ((len(documents) - df) + 0.5) / (df + 0.5)) * 2**30) / 2**30)
+                    for no in holders:
+                        norm = k1 * ((1.0 - b) + b * (version[no].term_total / mean))
+                        tf = terms[no][term]
+                        lexical_raw[no] += idf * ((tf * (k1 + 1.0)) / (tf + norm))
+        lexical_raw = {no: 0.0 if value < scoring.min_bm25 else value for no, value in lexical_raw.items()}
+        best_lexical = max(lexical_raw.values(), default=0.0)
+        lexical = {no: value / best_lexical if best_lexical else 0.0 for no, value in lexical_raw.items()}
+
+        above: dict[int, float] = dict.fromkeys(version, 0.0)
+        rescored: list[int] = []
+        model = self._model(query)
+        if query.vector is not None and model is not None:
+            q = [float(value) for value in query.vector]
+            root = math.sqrt(_dot(q, q))
+            vectors: dict[int, Any] = {}
+            for row in sorted(self.rows["vector"], key=lambda row: (row.valid_from, row.tx_from, row.row_no)):
+                if row.model == model.model and known(row) and row.valid_from <= valid_t and row.node_no in version:
+                    vectors[row.node_no] = [float(value) for value in np.frombuffer(row.values, "<f4")]
+            approximate = {}
+            for no, v in vectors.items():
+                small, small_q = _small(v), _small(q)
+                norm = math.sqrt(sum(x * x for x in small))
+                inverse = np.float32(1.0 / norm if norm > 0 else 0.0)
+                approximate[no] = np.float32(sum(x * y for x, y in zip(small, small_q, strict=True))) * inverse
+                size = math.sqrt(_dot(v, v)) * root
+                cosine = _dot(v, q) / size if size > 0 else 0.0
+                over = cosine - model.baseline
+                above[no] = 0.0 if over < 0.0 or over < scoring.min_cosine else over
+            rescored = sorted(vectors, key=lambda no: (-approximate[no], ident[no]))[: max(192, 3 * query.top_k)]
+        best_semantic = max((above[no] for no in rescored), default=0.0)
+        semantic = {no: min(1.0, above[no] / best_semantic) if best_semantic else 0.0 for no in version}
+
+        share = scoring.semantic_share
+        if query.question is None:
+            share = 1.0
+        if query.vector is None or model is None:
+            share = 0.0
+        f = {no: share * semantic[no] + (1.0 - share) * lexical[no] for no in version}
+        beside: dict[int, float] = defaultdict(float)
+        for row in edges:
+            if row.type == "next" and row.source_no is not None:
+                for one, two in ((row.from_node_no, row.to_node_no), (row.to_node_no, row.from_node_no)):
+                    beside[one] = max(beside[one], f[two])
+        g = {
+            no: f[no] + scoring.neighbour_share * (f[no] if version[no].type == "window" else beside[no])
+            for no in version
+        }
+        by_lexical = sorted((no for no in version if lexical_raw[no] > 0), key=lambda no: (-lexical_raw[no], ident[no]))
+        by_semantic = sorted((no for no in rescored if above[no] > 0), key=lambda no: (-above[no], ident[no]))
+        scale = max((g[no] for no in by_lexical[:64] + by_semantic[:64]), default=0.0)
+        similarity = {}
+        for no in version:
+            value = min(1.0, g[no] / scale) if scale else 0.0
+            for _ in range(int(math.log2(scoring.sharpening))):
+                value *= value
+            similarity[no] = value
+
+        structured: list[int] = []
+        if query.find is not None and Leg.STRUCTURED in query.legs:
+            of_type = [no for no in version if version[no].type == query.find]
+            structured = sorted(of_type, key=lambda no: ident[no])[: query.find_limit]
+        lexical_leg = by_lexical[: query.top_k] if Leg.LEXICAL in query.legs else []
+        semantic_leg = by_semantic[: query.top_k] if Leg.SEMANTIC in query.legs else []
+        roots = {*structured, *lexical_leg, *semantic_leg}
+        incident: dict[int, list[Any]] = defaultdict(list)
+        for row in sorted(edges, key=lambda row: row.edge_id):
+            incident[row.from_node_no].append((row.to_node_no, row.confidence))
+            incident[row.to_node_no].append((row.from_node_no, row.confidence))
+        decay = dict.fromkeys(roots, 1.0)
+        paths = dict.fromkeys(roots, 1.0)
+        for _ in range(query.expand_depth):
+            further: dict[int, float] = {}
+            for no, carried in paths.items():
+                for other, confidence in incident[no][: self.hub_cap]:
+                    arriving = carried * (scoring.hop_decay * confidence)
+                    further[other] = max(further.get(other, -1.0), arriving)
+            for no, arriving in further.items():
+                decay[no] = max(decay.get(no, -1.0), arriving)
+            paths = further
+        unscored = query.question is None and query.vector is None
+        score = {}
+        for no, carried in decay.items():
+            fused = carried if unscored else fuse_one(similarity[no], carried, scoring.alpha)
+            score[no] = 1.0 if no in structured else fused
+
+        links = [row for row in self.rows["node_span"] if known(row)]
+        spans = {row.span_no: row for row in self.rows["span"]}
+        of_version: dict[int, list[Any]] = defaultdict(list)
+        for row in links:
+            of_version[row.version_no].append(spans[row.span_no])
+        pool = sorted((no for no in score if score[no] > 0), key=lambda no: (-score[no], ident[no]))
+        zero = len(score) - len(pool)
+        windows: list[Any] = []
+        offered = []
+        for no in pool:
+            own = of_version[version[no].version_no]
+            if version[no].type == "window":
+                stored = query.encoding if query.encoding in ("cl100k_base", "estimate") else "o200k_base"
+                if sum(_tokens(span, stored) for span in own) > query.largest_window:
+                    continue
+                if any(_overlap(span, other) for span in own for other in windows):
+                    continue
+                windows += own
+            offered.append(no)
+        kept = offered[: self.pool_nodes]
+
+        lengths = {(row.source_no, row.version_tx): row.length for row in self.rows["source_version"]}
+        sources = {row.source_no: row for row in self.rows["source"]}
+        rows, without, missing_kind, missing_slice = [], 0, set(), set()
+        for no in kept:
+            own = of_version[version[no].version_no]
+            without += not own
+            for span in own:
+                if span.version_tx > tx_t or span.end > lengths.get((span.source_no, span.version_tx), -1):
+                    missing_slice.add(span.span_no)
+                    continue
+                if span.kind is None:
+                    missing_kind.add(span.span_no)
+                source = sources[span.source_no]
+                parts = (semantic[no], lexical[no]) if not unscored else (0.0, 0.0)
+                rows.append(
+                    Row(
+                        ident[no],
+                        source.source_id,
+                        span.version_tx,
+                        span.start,
+                        span.end,
+                        span.kind or "body",
+                        source.span_class,
+                        _tokens(span, query.encoding),
+                        score[no],
+                        (*parts, decay[no], float(no in structured)),
+                    )
+                )
+        legs = (len(structured), len(semantic_leg), len(lexical_leg), len(set(decay) - roots))
+        return Told(
+            sorted(rows),
+            legs,
+            len(offered),
+            without,
+            len(missing_kind),
+            len(missing_slice),
+            zero,
+            len(offered) - len(kept),
+        )
+
+    def _model(self, query: RecallQuery) -> Any:
+        models = [row for row in self.rows["vector_model"] if row.tx_from <= query.tx_t]
+        if query.vector_model is not None:
+            models = [row for row in models if row.model == query.vector_model]
+        return max(models, key=lambda row: (row.tx_from, row.row_no), default=None)
+
+
+def _terms(row: Any) -> dict[int, int]:
+    count = len(row.term_ids) // 8
+    ids = struct.unpack(f"<{count}Q", row.term_ids)
+    return dict(zip(ids, struct.unpack(f"<{count}I", row.term_counts), strict=True))
+
+
+def _tokens(span: Any, encoding: str) -> int:
+    if encoding == "estimate":
+        return estimate(span.ascii_bytes, span.other_chars)
+    return int(getattr(span, encoding, -1))
+
+
+def _overlap(one: Any, two: Any) -> bool:
+    same = (one.source_no, one.version_tx) == (two.source_no, two.version_tx)
+    return same and one.start < two.end and two.start < one.end
