@@ -8,13 +8,14 @@ comparison goes through the total order. Rule 3: every row gets exactly one outc
 """
 
 import math
-from collections.abc import Sequence
+from array import array
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from .model import Int64, Outcome, PackingRule, Pool, Selection
-from .neighbours import NONE, RowSet
+from .neighbours import RowSet
 from .ordering import descending_key
 
 Bool = npt.NDArray[np.bool_]
@@ -85,22 +86,26 @@ def _heaviest(pool: Pool, order: Int64, leads: Bool) -> Int64:
     """Of each run of *order* that *leads* opens, all of one coordinate, the row that stays."""
     contested = ~leads
     contested[:-1] |= ~leads[1:]
-    rows = order[contested]
-    coordinate = (np.cumsum(leads) - 1)[contested]
-    keys: list[npt.NDArray[np.generic]] = [
-        pool.tokens[rows],
-        _ranks(pool.kinds)[pool.kind[rows]],
-        pool.span_class[rows],
-        descending_key(pool.weight[rows]),
-        coordinate,
+    rows, coordinate = order[contested], (np.cumsum(leads) - 1)[contested]
+    texts = pool.texts
+    keys: list[Callable[[Int64], npt.NDArray[np.integer]]] = [
+        lambda rows: descending_key(pool.weight[rows]),
+        lambda rows: pool.span_class[rows],
+        lambda rows: _ranks(pool.kinds)[pool.kind[rows]],
+        lambda rows: pool.tokens[rows],
     ]
-    if pool.texts is not None:
-        keys.insert(0, _ranks([pool.texts[row] for row in rows.tolist()]))
-    # Both sorts are stable, so what is equal in every key is still in the order of the input.
-    best_first = np.lexsort(keys)
+    if texts is not None:
+        keys.append(lambda rows: _ranks([texts[row] for row in rows.tolist()]))
+    for key in keys:
+        values = key(rows)
+        opens = np.flatnonzero(_changes(coordinate))
+        least = np.minimum.reduceat(values, opens)
+        best = values == np.repeat(least, np.diff(opens, append=len(rows)))
+        rows, coordinate = rows[best], coordinate[best]
+    # Sorting was stable, so of what is equal in every key the first row of the input still stands first.
+    opens = np.flatnonzero(_changes(coordinate))
     survivors = order[leads]
-    opens = _changes(coordinate)  # `coordinate` ascends already: sorting by it moves no boundary
-    survivors[coordinate[opens]] = rows[best_first[opens]]
+    survivors[coordinate[opens]] = rows[opens]
     return survivors
 
 
@@ -132,16 +137,21 @@ def _deduplicate(pool: Pool, version_starts: Bool, weight_key: Int64, overlap: f
         return alone
     kept = alone
     members = np.flatnonzero(~alone)
-    cluster = np.cumsum(cluster_starts)[members].tolist()
-    start, end = pool.start[members].tolist(), pool.end[members].tolist()
-    length = (pool.end[members] - pool.start[members]).tolist()
+    start, end = pool.start[members], pool.end[members]
+    opens = np.flatnonzero(cluster_starts[members])
+    cluster = np.repeat(opens, np.diff(opens, append=len(members)))
+    # Clusters never meet, so they may be visited one after the other, each by weight. Then no survivor stands beyond
+    # the cluster of the row that is visited, and one that stands before that cluster has a lower number than `first`.
+    visits = np.lexsort((weight_key[members], cluster))
+    visited = (column[visits].tolist() for column in (cluster, start, end))
+    starts, ends = array("q", start.tobytes()), array("q", end.tobytes())
     survivors = RowSet(len(members))
     dropped: list[int] = []
-    for row in np.argsort(weight_key[members], kind="stable").tolist():
+    for row, first, begin, stop in zip(visits.tolist(), *visited, strict=True):
         for near in (survivors.before(row), survivors.after(row)):
-            if near != NONE and cluster[near] == cluster[row]:
-                shared = min(end[row], end[near]) - max(start[row], start[near])
-                quotient = shared / min(length[row], length[near])
+            if near >= first:
+                shared = min(stop, ends[near]) - max(begin, starts[near])
+                quotient = shared / min(stop - begin, ends[near] - starts[near])
                 if quotient > overlap or quotient == 1.0:
                     dropped.append(row)
                     break
