@@ -119,6 +119,8 @@ class ServerSettings(Section):
     plan_calls_per_minute: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     context_calls_per_minute: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     metrics_port: Annotated[int, Field(ge=0, le=65_535)] = 0
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["json", "console"] = "json"
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     tls_client_authority: Path | None = None
@@ -141,6 +143,10 @@ class TraceSettings(Section):
     stream: str = "telha:{trace}:0"
     writer: str = "127.0.0.1:7341"
     internal_token: str = ""
+
+
+FOREIGN_SECTIONS = frozenset({"writer", "gateway"})
+"""Sections of the other services, which share the file."""
 
 
 class PlannerConfig(Section):

@@ -35,6 +35,11 @@ class Snapshot:
         self.last_tx = last_tx
         self._views = views
 
+    @property
+    def erased_tx(self) -> int:
+        """Commit of the tenant's newest erasure, 0 if none; texts read before it must not be used."""
+        return self.columns.mark.erased_tx
+
     def spaces(self) -> dict[str, int]:
         """Numbers of the tenant's spaces by name."""
         spaces = self.columns.spaces

@@ -1,0 +1,298 @@
+"""
+The whole flow of a call, on the plan thread: authenticate → recall → weigh → select → slice → record.
+
+Rule 1: every surface runs `_recalled_plan`; there is no second way to a plan (requirement C1).
+Rule 2: everything a plan depends on is settled in `resolution` or read as of one `tx_t`; the clock is read once.
+Rule 3: nothing here is async and nothing waits but for the store.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from telha_planner import resolution
+from telha_planner.answers import Answer, ContextAnswer
+from telha_planner.caller import Caller
+from telha_planner.columns.snapshot import Snapshot
+from telha_planner.columns.tenant import Columns
+from telha_planner.config import PlannerConfig
+from telha_planner.core.budget import Budget
+from telha_planner.core.errors import InsufficientEvidence, Unauthenticated, Unavailable
+from telha_planner.core.model import Bools, Int64, PackingRule, Pool, Selection, SpanRef
+from telha_planner.core.plan import EvidencePlan, RecallStats, account, assemble, planned_spans
+from telha_planner.core.request import PlanRequest, SelectRequest, Window
+from telha_planner.core.selection import collapse, select, take
+from telha_planner.core.weighing import weigh
+from telha_planner.fragments import FragmentColumns, read_fragments
+from telha_planner.items import items_of
+from telha_planner.memory import keys
+from telha_planner.memory.store import Store
+from telha_planner.memory.texts import SourceTexts, TextErased
+from telha_planner.models.tokenizers import ESTIMATE, Tokenizers
+from telha_planner.recall.ports import Recalled, RecallQuery
+from telha_planner.recall.recall import recall
+from telha_planner.resolution import Limits, Surface
+from telha_planner.trace.record import Circumstances, encode_record
+
+REPLANS = 3
+"""Times that a plan is made anew because an erasure took a text away under it (requirement R5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """
+    Phase B's outcome.
+
+    Attributes:
+        pool: Collapsed, in canonical order.
+        estimated: At least one count of *pool* is an estimate.
+        rows: The packed rows, as numbered before the collapse, in canonical order.
+    """
+
+    pool: Pool
+    selection: Selection
+    rule: PackingRule
+    budget: Budget
+    estimated: bool
+    rows: Int64
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """A plan with what the surfaces still need: where each span came from, and in what circumstances."""
+
+    plan: EvidencePlan
+    rows: Int64
+    recalled: Recalled
+    snapshot: Snapshot
+    query: RecallQuery
+    caller: Caller
+    circumstances: Circumstances
+
+
+class Planning:
+    """
+    Plans, one call at a time.
+
+    Args:
+        now: The clock, µs since 1970 UTC.
+        new_trace_id: Makes a UUIDv7.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        columns: Columns,
+        texts: SourceTexts,
+        tokenizers: Tokenizers,
+        config: PlannerConfig,
+        now: Callable[[], int],
+        new_trace_id: Callable[[], str],
+    ) -> None:
+        self._store = store
+        self._columns = columns
+        self._texts = texts
+        self._tokenizers = tokenizers
+        self._config = config
+        self._now = now
+        self._new_trace_id = new_trace_id
+        self._fingerprint = resolution.fingerprint(config)
+
+    def caller(self, credential: str) -> Caller:
+        """
+        Who holds *credential*.
+
+        Raises:
+            Unauthenticated: No valid key.
+        """
+        return self._authenticated(credential)[0]
+
+    def plan(self, credential: str, request: PlanRequest, sent: Mapping[str, Any]) -> Answer:
+        """Plan from memory. *sent* is the request as sent, for the trace."""
+        drafted = self._recalled_plan(credential, request, resolution.plan_surface(self._config))
+        spans = [planned.span for planned in drafted.plan.spans]
+        insufficient = drafted.plan.stats.pool_spans == 0 and not request.allow_ungrounded
+        trace_id, record = self._recorded("plan", drafted, sent, spans, insufficient=insufficient)
+        return Answer(drafted.plan, _window(drafted.circumstances), trace_id, record, insufficient)
+
+    def context(self, credential: str, request: PlanRequest, sent: Mapping[str, Any]) -> ContextAnswer:
+        """Plan from memory and present the plan as items; an empty plan is an answer."""
+        drafted = self._recalled_plan(credential, request, resolution.context_surface(self._config))
+        items, questions = items_of(drafted.plan, drafted.rows, drafted.recalled, drafted.snapshot, drafted.query)
+        trace_id, record = "", None
+        if self._config.context.trace:
+            trace_id, record = self._recorded(
+                "context", drafted, sent, [item.span for item in items], insufficient=False
+            )
+        window = _window(drafted.circumstances)
+        return ContextAnswer(drafted.plan, window, trace_id, record, False, items, questions)
+
+    def select(self, credential: str, request: SelectRequest, sent: Mapping[str, Any]) -> Answer:
+        """Select from the caller's own pool; memory is not read."""
+        caller, _ = self._authenticated(credential)
+        caller.need("read")
+        surface = resolution.select_surface(self._config)
+        limits = resolution.resolve_limits(request, surface, self._config, self._tokenizers)
+        fragments = read_fragments(request, limits.encoding, self._tokenizers, resolution.scoring(self._config))
+        pool = self._weighed(fragments.columns, fragments.tokens)
+        packed = pack(pool, fragments.estimated, limits, self._config.planner.dedup_overlap)
+        texts = [fragments.texts[row] for row in packed.rows.tolist()]
+        plan = finish(packed, texts, fragments.tokenizer, fragments.stats)
+        insufficient = plan.stats.pool_spans == 0 and not request.allow_ungrounded
+        trace_id = self._new_trace_id()
+        record = encode_record(
+            kind="select",
+            trace_id=trace_id,
+            recorded_us=self._now(),
+            caller=caller,
+            sent=sent,
+            circumstances=Circumstances(None, None, (), None, None, "", self._fingerprint),
+            plan=plan,
+            items=[planned.span for planned in plan.spans],
+            pool=fragments.entries,
+            error=_error(insufficient=insufficient),
+        )
+        return Answer(plan, Window(), trace_id, record, insufficient)
+
+    def _recalled_plan(self, credential: str, request: PlanRequest, surface: Surface) -> Drafted:
+        for _ in range(REPLANS):
+            caller, last_tx = self._authenticated(credential)
+            caller.need("read")
+            limits = resolution.resolve_limits(request, surface, self._config, self._tokenizers)
+            query = resolution.resolve_recall(request, limits, caller, self._config, last_tx, self._now())
+            snapshot = self._columns.at(caller.tenant, last_tx)
+            recalled = recall(snapshot, query)
+            try:
+                plan, rows = self._planned(caller, snapshot, recalled, limits)
+            except TextErased:
+                continue
+            circumstances = Circumstances(
+                valid_t=query.valid_t,
+                tx_t=query.tx_t,
+                spaces=query.spaces,
+                query_vector=None if query.vector is None else query.vector.astype("<f4").tobytes(),
+                vector_model=query.vector_model,
+                index_version=snapshot.index_version,
+                config_fingerprint=self._fingerprint,
+            )
+            return Drafted(plan, rows, recalled, snapshot, query, caller, circumstances)
+        raise Unavailable(part="a source that is being erased")
+
+    def _planned(
+        self, caller: Caller, snapshot: Snapshot, recalled: Recalled, limits: Limits
+    ) -> tuple[EvidencePlan, Int64]:
+        slices = partial(self._sliced, caller.tenant, snapshot.erased_tx, recalled)
+        pool = self._weighed(recalled, self._counted(recalled, limits.encoding, slices))
+        estimated = np.full(len(pool), limits.encoding == ESTIMATE)
+        packed = pack(pool, estimated, limits, self._config.planner.dedup_overlap)
+        texts = slices(packed.rows)
+        plan = finish(packed, texts, limits.encoding, recalled.stats)
+        return plan, packed.rows
+
+    def _weighed(self, columns: Recalled | FragmentColumns, tokens: Int64) -> Pool:
+        planner = self._config.planner
+        weight = weigh(
+            columns.score,
+            columns.kind,
+            columns.kinds,
+            columns.span_class,
+            kind_priors=planner.kind_priors,
+            cache_discount=planner.cache_discount,
+        )
+        return Pool(
+            source_hi=columns.source_hi,
+            source_lo=columns.source_lo,
+            version=columns.version,
+            start=columns.start,
+            end=columns.end,
+            kind=columns.kind,
+            kinds=columns.kinds,
+            span_class=columns.span_class,
+            weight=weight,
+            tokens=tokens,
+        )
+
+    def _counted(self, recalled: Recalled, encoding: str, slices: Callable[[Int64], list[str]]) -> Int64:
+        unknown = np.flatnonzero(recalled.tokens < 0)
+        if not len(unknown):
+            return recalled.tokens
+        tokens = recalled.tokens.copy()
+        tokens[unknown] = [self._tokenizers.count(encoding, text) for text in slices(unknown)]
+        return tokens
+
+    def _sliced(self, tenant: int, erased_tx: int, recalled: Recalled, rows: Int64) -> list[str]:
+        return self._texts.slices(
+            tenant,
+            erased_tx,
+            recalled.source_no[rows].tolist(),
+            recalled.version[rows].tolist(),
+            recalled.start[rows].tolist(),
+            recalled.end[rows].tolist(),
+        )
+
+    def _authenticated(self, credential: str) -> tuple[Caller, int]:
+        with self._store.reading() as connection:
+            found = keys.authenticate(connection, credential)
+        if found is None:
+            raise Unauthenticated
+        return found
+
+    def _recorded(
+        self, kind: str, drafted: Drafted, sent: Mapping[str, Any], items: Sequence[SpanRef], *, insufficient: bool
+    ) -> tuple[str, bytes]:
+        trace_id = self._new_trace_id()
+        record = encode_record(
+            kind=kind,
+            trace_id=trace_id,
+            recorded_us=self._now(),
+            caller=drafted.caller,
+            sent=sent,
+            circumstances=drafted.circumstances,
+            plan=drafted.plan,
+            items=items,
+            error=_error(insufficient=insufficient),
+        )
+        return trace_id, record
+
+
+def pack(weighed: Pool, estimated: Bools, limits: Limits, dedup_overlap: float) -> Packed:
+    """Collapse the pool, settle B on what is left (requirement T3), and select."""
+    rows = collapse(weighed)
+    pool = take(weighed, rows)
+    any_estimate = bool(estimated[rows].any())
+    budget = limits.budget(estimated=any_estimate)
+    rule = PackingRule(
+        budget=budget.applied,
+        max_frac_per_source=limits.max_frac_per_source,
+        dedup_overlap=dedup_overlap,
+        max_spans=limits.max_spans,
+        span_overhead_tokens=limits.span_overhead_tokens,
+    )
+    selection = select(pool, rule)
+    return Packed(pool, selection, rule, budget, any_estimate, rows[selection.packed])
+
+
+def finish(packed: Packed, texts: Sequence[str], tokenizer: str, recalled: RecallStats) -> EvidencePlan:
+    """The plan of what was packed, with its counters and its hash."""
+    spans = planned_spans(packed.pool, packed.selection.packed, texts)
+    stats = account(
+        packed.selection,
+        packed.rule,
+        packed.budget,
+        token_estimate=packed.estimated,
+        tokenizer=tokenizer,
+        recall=recalled,
+    )
+    return assemble(packed.selection.used, spans, stats)
+
+
+def _window(circumstances: Circumstances) -> Window:
+    return Window(circumstances.valid_t, circumstances.tx_t)
+
+
+def _error(*, insufficient: bool) -> str | None:
+    return InsufficientEvidence.reason if insufficient else None
