@@ -1,0 +1,208 @@
+"""
+The planner's side of the ingest child: every write goes through here, so that plans never wait for a parser.
+
+Rule 1: calls are answered in the order they come, one at a time; at most `max_waiting` wait, the next is `Overloaded`.
+Rule 2: errors of `core.errors` cross the border as they are. If the child dies, the calls in flight fail with
+`Unavailable`, and the next call starts another child. Whether a write that was in flight came to pass is not known
+then; since ingestion is idempotent and ids are the caller's, the same call may be made again.
+Rule 3: a caller that gives up (cancellation, deadline) does not stop the child in the middle of a transaction.
+"""
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import cast
+
+import structlog
+from telha_runtime import logs
+
+from telha_planner.core.errors import Overloaded, Unavailable
+from telha_planner.memory.records import ClarificationRecord, Committed, EdgeRecord, ErasureReceipt, NodeRecord
+
+from .channel import PREFIX, Call, Reply, decode, encode
+from .document import DocumentInput
+from .worker import Start
+
+_PART = "ingestion"
+_log = structlog.get_logger(__name__)
+
+
+class IngestFault(Exception):
+    """The child met a mistake of ours; the message is its traceback, for the log."""
+
+
+class IngestProcess:
+    """
+    Owns the ingest child.
+
+    Must be used from one event loop, whose thread lives as long as the process (the kernel ties the child's life to
+    the thread that starts it).
+
+    Args:
+        store_url, busy_timeout_ms: As `Store.open` takes them.
+        log_level, log_format: As `telha_runtime.logs.configure` takes them.
+        max_waiting: Most calls that wait for the one that runs.
+        drain_seconds: How long `close` waits for the call that runs.
+    """
+
+    def __init__(
+        self,
+        store_url: str,
+        *,
+        busy_timeout_ms: int,
+        log_level: logs.Level = "info",
+        log_format: logs.Format = "json",
+        max_waiting: int = 32,
+        drain_seconds: float = 30.0,
+    ) -> None:
+        self._start = Start(store_url, busy_timeout_ms, log_level, log_format)
+        self._max_waiting = max_waiting
+        self._drain_seconds = drain_seconds
+        self._waiting = 0
+        self._number = 0
+        self._closed = False
+        self._turn = asyncio.Lock()
+        self._child: asyncio.subprocess.Process | None = None
+        self._reader: asyncio.Task[None] | None = None
+        self._replies: dict[int, asyncio.Future[object]] = {}
+
+    @property
+    def pid(self) -> int | None:
+        """The child's process id, None while there is none."""
+        return self._child.pid if self._child is not None else None
+
+    async def start(self) -> None:
+        """
+        Start the child and wait until it can write; calls do so themselves if need be.
+
+        Raises:
+            Unavailable: It ended at once.
+            IngestFault: It cannot open the store.
+        """
+        async with self._turn:
+            await self._ensure()
+
+    async def close(self) -> None:
+        """Refuse new calls, let the accepted ones end, stop the child."""
+        self._closed = True
+        async with self._turn:
+            child, self._child = self._child, None
+            if child is None or child.stdin is None:
+                return
+            child.stdin.close()
+            try:
+                await asyncio.wait_for(child.wait(), self._drain_seconds)
+            except TimeoutError:
+                _log.warning("ingest_killed", pid=child.pid, reason="it did not end in time")
+                child.kill()
+                await child.wait()
+        if self._reader is not None:
+            await self._reader
+
+    async def ingest(self, tenant: int, tenant_name: str, documents: Sequence[DocumentInput]) -> Committed:
+        """
+        Parse *documents* and write them in one transaction.
+
+        Raises:
+            RequestInvalid: A document breaks a rule; the field begins with `documents[i]`.
+            Unavailable: The child died, or the store is locked or broken.
+            Overloaded: Too many calls wait.
+        """
+        return cast("Committed", await self._call("ingest", tenant, tenant_name, tuple(documents)))
+
+    async def put_nodes(self, tenant: int, records: Sequence[NodeRecord]) -> Committed:
+        """Write nodes; errors as `ingest`, fields as `Writer.put_nodes` has them."""
+        return cast("Committed", await self._call("put_nodes", tenant, tuple(records)))
+
+    async def put_edges(self, tenant: int, records: Sequence[EdgeRecord]) -> Committed:
+        """Write edges; errors as `ingest`, fields as `Writer.put_edges` has them."""
+        return cast("Committed", await self._call("put_edges", tenant, tuple(records)))
+
+    async def put_clarifications(self, tenant: int, records: Sequence[ClarificationRecord]) -> Committed:
+        """Write clarifications; errors as `ingest`, fields as `Writer.put_clarifications` has them."""
+        return cast("Committed", await self._call("put_clarifications", tenant, tuple(records)))
+
+    async def erase_source(self, tenant: int, source_id: bytes) -> ErasureReceipt:
+        """
+        Erase a source with all that came from it.
+
+        Raises:
+            NotFound: The tenant has no such source.
+        """
+        return cast("ErasureReceipt", await self._call("erase_source", tenant, source_id))
+
+    async def _call(self, method: str, *arguments: object) -> object:
+        if self._closed:
+            raise Unavailable(part=_PART)
+        if self._waiting > self._max_waiting:
+            raise Overloaded
+        self._waiting += 1
+        try:
+            async with self._turn:
+                await self._ensure()
+                return await self._exchange(method, arguments)
+        finally:
+            self._waiting -= 1
+
+    async def _ensure(self) -> None:
+        if self._child is not None:
+            return
+        child = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-P",  # the working folder is no place to import from
+            "-m",
+            "telha_planner.ingest.worker",
+            str(os.getpid()),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        self._child = child
+        self._reader = asyncio.create_task(self._read(child))
+        await self._exchange("start", (self._start,))
+        _log.info("ingest_started", pid=child.pid)
+
+    async def _exchange(self, method: str, arguments: tuple[object, ...]) -> object:
+        child = self._child
+        if child is None or child.stdin is None:
+            raise Unavailable(part=_PART)
+        self._number += 1
+        number = self._number
+        reply: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        self._replies[number] = reply
+        try:
+            child.stdin.write(encode(Call(number, method, arguments)))
+            with contextlib.suppress(ConnectionError):  # the reader sees the end and says so
+                await child.stdin.drain()
+            return await reply
+        finally:
+            self._replies.pop(number, None)
+
+    async def _read(self, child: asyncio.subprocess.Process) -> None:
+        stream = child.stdout
+        if stream is None:
+            return
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                size = int.from_bytes(await stream.readexactly(PREFIX), "big")
+                self._settle(cast("Reply", decode(await stream.readexactly(size))))
+        code = await child.wait()
+        if self._child is child:
+            self._child = None
+        if not self._closed:
+            _log.error("ingest_died", pid=child.pid, code=code)
+        for waiting in self._replies.values():
+            if not waiting.done():
+                waiting.set_exception(Unavailable(part=_PART))
+
+    def _settle(self, reply: Reply) -> None:
+        waiting = self._replies.get(reply.number)
+        if waiting is None or waiting.done():  # the caller has given up
+            return
+        if reply.error is not None:
+            waiting.set_exception(reply.error)
+        elif reply.fault is not None:
+            waiting.set_exception(IngestFault(reply.fault))
+        else:
+            waiting.set_result(reply.value)

@@ -1,0 +1,160 @@
+"""
+The ingest child: parses, counts and analyses documents, and does every write; `python -m telha_planner.ingest.worker`.
+
+It has the store's writer to itself and answers one call after the other. Parsing is over before the write transaction
+opens, so the lock is held for the inserts alone.
+
+Rule 1: it ends with its parent: by the kernel's word when the parent dies, and at the end of its requests.
+Rule 2: signals to the group (Ctrl-C) do not stop it; the parent drains it by closing the pipe.
+Rule 3: replies have a descriptor of their own, so that nothing a library prints can come between.
+"""
+
+import gc
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO, NamedTuple, cast
+
+from telha_runtime import logs
+from telha_runtime.process import die_with_parent
+
+from telha_planner.core.errors import RequestInvalid, TelhaError
+from telha_planner.memory.records import (
+    ClarificationRecord,
+    Committed,
+    DocumentRecord,
+    EdgeRecord,
+    ErasureReceipt,
+    NodeRecord,
+)
+from telha_planner.memory.store import Store
+from telha_planner.memory.writes import Writer
+from telha_planner.models.analysis import term_counts
+from telha_planner.models.tokenizers import token_counts
+
+from .channel import PREFIX, Call, Reply, decode, encode
+from .document import DocumentInput
+from .parse import parse
+
+_NICENESS = 5  # plans come first
+_OBJECTS_BEFORE_COLLECTION = 50_000  # records are many, small and free of cycles
+
+
+class Start(NamedTuple):
+    """The argument of the first call, `start`."""
+
+    store_url: str
+    busy_timeout_ms: int
+    log_level: logs.Level
+    log_format: logs.Format
+
+
+@dataclass(frozen=True)
+class Worker:
+    """What the child can be asked for; every public method is callable from the parent."""
+
+    writer: Writer
+
+    def ingest(self, tenant: int, tenant_name: str, documents: Sequence[DocumentInput]) -> Committed:
+        """Parse *documents*, then write them in one transaction."""
+        return self.writer.write_documents(tenant, [*_parsed(tenant_name, documents)])
+
+    def put_nodes(self, tenant: int, records: Sequence[NodeRecord]) -> Committed:
+        """Write nodes in one transaction."""
+        return self.writer.put_nodes(tenant, records)
+
+    def put_edges(self, tenant: int, records: Sequence[EdgeRecord]) -> Committed:
+        """Write edges in one transaction."""
+        return self.writer.put_edges(tenant, records)
+
+    def put_clarifications(self, tenant: int, records: Sequence[ClarificationRecord]) -> Committed:
+        """Write clarifications in one transaction."""
+        return self.writer.put_clarifications(tenant, records)
+
+    def erase_source(self, tenant: int, source_id: bytes) -> ErasureReceipt:
+        """Erase a source."""
+        return self.writer.erase_source(tenant, source_id)
+
+
+METHODS = ("ingest", "put_nodes", "put_edges", "put_clarifications", "erase_source")
+
+
+def _parsed(tenant_name: str, documents: Sequence[DocumentInput]) -> list[DocumentRecord]:
+    records = []
+    for index, document in enumerate(documents):
+        try:
+            records.append(parse(document, tenant_name))
+        except RequestInvalid as error:
+            raise error.under(f"documents[{index}]") from None
+    return records
+
+
+def serve(requests: BinaryIO, replies: BinaryIO) -> None:
+    """Answer calls until *requests* ends; the first must be `start`."""
+    worker: Worker | None = None
+    while (call := _next_call(requests)) is not None:
+        if worker is None:
+            worker, reply = _opened(cast("Start", call.arguments[0]), call.number)
+        else:
+            reply = _answer(call, getattr(worker, call.method) if call.method in METHODS else None)
+        replies.write(encode(reply))
+        replies.flush()
+        if worker is None:
+            return
+    if worker is not None:
+        worker.writer.store.close()
+
+
+def _next_call(requests: BinaryIO) -> Call | None:
+    prefix = requests.read(PREFIX)
+    if len(prefix) < PREFIX:
+        return None
+    size = int.from_bytes(prefix, "big")
+    body = requests.read(size)
+    if len(body) < size:
+        return None
+    return cast("Call", decode(body))
+
+
+def _opened(start: Start, number: int) -> tuple[Worker | None, Reply]:
+    logs.configure("planner-ingest", start.log_level, start.log_format)
+    try:
+        store = Store.open(start.store_url, busy_timeout_ms=start.busy_timeout_ms)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the parent reports it
+        return None, Reply(number, fault=str(error))
+    # The first document should not pay for loading tables and vocabularies.
+    token_counts("warm")
+    term_counts("wärm")
+    gc.freeze()
+    gc.set_threshold(_OBJECTS_BEFORE_COLLECTION)
+    return Worker(Writer(store, lambda: time.time_ns() // 1000)), Reply(number)
+
+
+def _answer(call: Call, method: Callable[..., Any] | None) -> Reply:
+    if method is None:
+        return Reply(call.number, fault=f"no such method: {call.method}")
+    try:
+        return Reply(call.number, method(*call.arguments))
+    except TelhaError as error:
+        return Reply(call.number, error=error)
+    except Exception:  # noqa: BLE001 - a fault in one call must not end the others
+        return Reply(call.number, fault=traceback.format_exc())
+
+
+def main() -> None:
+    """Run the child; the argument is the parent's process id."""
+    die_with_parent(int(sys.argv[1]), signal.SIGKILL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.nice(_NICENESS)
+    replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    serve(sys.stdin.buffer, replies)
+
+
+if __name__ == "__main__":
+    main()
