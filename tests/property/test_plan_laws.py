@@ -20,7 +20,14 @@ WORDS = [
     *("الترام", "مغلق", "הגשר", "סגור"),
     *("manutenção", "São", "ônibus"),
 ]
-QUESTIONS = ("tram bridge repair", "電車 夜間", "桥梁维修", "الترام مغلق", "👩\u200d👩\u200d👧\u200d👦 tram", "manutenção bridge night")
+QUESTIONS = (
+    "tram bridge repair",
+    "電車 夜間",
+    "桥梁维修",
+    "الترام مغلق",
+    "👩\u200d👩\u200d👧\u200d👦 tram",
+    "manutenção bridge night",
+)
 O200K = get_encoding("o200k_base")
 
 words = st.sampled_from(WORDS)
