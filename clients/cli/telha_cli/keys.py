@@ -21,8 +21,8 @@ def create(data: Path, tenant: str, name: str, rights: str, spaces: Sequence[str
     Raises:
         Problem: Refused; the sentence is the planner's.
     """
-    limits = [word for space in spaces for word in ("--space", space)]
-    return _administer(data, "create", "--tenant", tenant, "--name", name, "--rights", rights, *limits)
+    limits = [f"--space={space}" for space in spaces]
+    return _administer(data, "create", f"--tenant={tenant}", f"--name={name}", f"--rights={rights}", *limits)
 
 
 def listing(data: Path) -> dict[str, Any]:
@@ -33,6 +33,18 @@ def listing(data: Path) -> dict[str, Any]:
         Problem: See `create`.
     """
     return _administer(data, "list")
+
+
+def need_data(data: Path) -> None:
+    """
+    Refuse a folder that holds no memory: a misspelt one must not become a new one.
+
+    Raises:
+        Problem: There is none.
+    """
+    if not (data / "memory.db").is_file():
+        hint = "name the folder that `telha up` was started with"
+        raise Problem("NOT_FOUND", f"the folder {data} holds no memory", hint=hint)
 
 
 def revoke(data: Path, key_id: str) -> dict[str, Any]:
@@ -46,10 +58,10 @@ def revoke(data: Path, key_id: str) -> dict[str, Any]:
 
 
 def _administer(data: Path, *arguments: str) -> dict[str, Any]:
-    command = parts.module("telha_planner", "keys", *arguments, "--data", str(data), "--json")
+    command = parts.module("telha_planner", "keys", *arguments, f"--data={data}", "--json")
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # our own entry point
     if done.returncode == 0:
-        answer = json.loads(done.stdout)
-        return answer if isinstance(answer, dict) else {"keys": answer}
+        answer: dict[str, Any] = json.loads(done.stdout)
+        return answer
     lines = done.stderr.strip().splitlines() or ["the planner's key administration failed without a word"]
     raise Problem("FAILED", lines[-1])

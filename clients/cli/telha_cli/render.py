@@ -122,7 +122,7 @@ def _spans(spans: Sequence[Json]) -> RenderableType:
 
 
 def _evidence_table(score: str) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, expand=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, expand=False, leading=1)
     table.add_column("", justify="right", style="dim", no_wrap=True)
     table.add_column(score, justify="right", style="bold", no_wrap=True)
     table.add_column("evidence", overflow="fold")

@@ -59,6 +59,7 @@ def create_key(
     """Make a key; it is shown once."""
     from . import keys, output, tables
 
+    keys.need_data(data)
     output.show(keys.create(data, tenant, name, rights, space or []), tables.new_key, as_json=as_json)
 
 
@@ -67,6 +68,7 @@ def list_keys(data: KeyData = Path("data"), as_json: AsJson = False) -> None:
     """List the keys, without their secrets."""
     from . import keys, output, tables
 
+    keys.need_data(data)
     output.show(keys.listing(data), tables.key_list, as_json=as_json)
 
 
@@ -79,6 +81,7 @@ def revoke_key(
     """End a key at once."""
     from . import keys, output
 
+    keys.need_data(data)
     output.show(keys.revoke(data, key_id), lambda _: f"revoked {key_id}", as_json=as_json)
 
 

@@ -58,7 +58,7 @@ def ingested(answer: Json) -> RenderableType:
 def traces(answer: Json) -> RenderableType:
     """Traces, newest first."""
     return rows(
-        ("trace", "recorded", "kind", "used / budget"),
+        ("trace", "recorded", "kind", "tokens"),
         [
             (
                 trace["traceId"],

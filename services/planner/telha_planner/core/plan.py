@@ -19,6 +19,8 @@ PLAN_MODEL = "v1"
 SCORE_MODEL = "v1"
 """Version of S(n): legs, scoring constants and analysis."""
 
+_CLASSES = tuple(SpanClass)
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedSpan:
@@ -165,7 +167,7 @@ def planned_spans(pool: Pool, packed: Int64, texts: Sequence[str]) -> tuple[Plan
         PlannedSpan(
             span=SpanRef(struct.pack(">QQ", high, low), version, start, end),
             kind=pool.kinds[kind],
-            span_class=SpanClass(span_class),
+            span_class=_CLASSES[span_class],
             weight=weight,
             tokens=tokens,
             text=text,

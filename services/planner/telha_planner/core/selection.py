@@ -8,13 +8,13 @@ comparison goes through the total order. Rule 3: every row gets exactly one outc
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from .deduplication import deduplicate
 from .model import Int64, Outcome, PackingRule, Pool, Selection
-from .neighbours import NONE, RowSet
 from .ordering import descending_key
 
 Bool = npt.NDArray[np.bool_]
@@ -65,10 +65,12 @@ def select(pool: Pool, rule: PackingRule) -> Selection:
             coordinates do, and stand for them in every tie.
         rule: The limits.
     """
+    if not len(pool):
+        return Selection(np.empty(0, dtype=np.uint8), np.empty(0, dtype=np.int64), used=0, stranded_by_cap=0)
     source_starts = _changes(pool.source_hi, pool.source_lo)
     version_starts = source_starts | _changes(pool.version)
     weight_key = descending_key(pool.weight)
-    kept = _deduplicate(pool, version_starts, weight_key, rule.dedup_overlap)
+    kept = deduplicate(pool, version_starts, weight_key, rule.dedup_overlap)
     return _pack(pool, np.cumsum(source_starts), weight_key, kept, rule)
 
 
@@ -85,22 +87,26 @@ def _heaviest(pool: Pool, order: Int64, leads: Bool) -> Int64:
     """Of each run of *order* that *leads* opens, all of one coordinate, the row that stays."""
     contested = ~leads
     contested[:-1] |= ~leads[1:]
-    rows = order[contested]
-    coordinate = (np.cumsum(leads) - 1)[contested]
-    keys: list[npt.NDArray[np.generic]] = [
-        pool.tokens[rows],
-        _ranks(pool.kinds)[pool.kind[rows]],
-        pool.span_class[rows],
-        descending_key(pool.weight[rows]),
-        coordinate,
+    rows, coordinate = order[contested], (np.cumsum(leads) - 1)[contested]
+    texts = pool.texts
+    keys: list[Callable[[Int64], npt.NDArray[np.integer]]] = [
+        lambda rows: descending_key(pool.weight[rows]),
+        lambda rows: pool.span_class[rows],
+        lambda rows: _ranks(pool.kinds)[pool.kind[rows]],
+        lambda rows: pool.tokens[rows],
     ]
-    if pool.texts is not None:
-        keys.insert(0, _ranks([pool.texts[row] for row in rows.tolist()]))
-    # Both sorts are stable, so what is equal in every key is still in the order of the input.
-    best_first = np.lexsort(keys)
+    if texts is not None:
+        keys.append(lambda rows: _ranks([texts[row] for row in rows.tolist()]))
+    for key in keys:
+        values = key(rows)
+        opens = np.flatnonzero(_changes(coordinate))
+        least = np.minimum.reduceat(values, opens)
+        best = values == np.repeat(least, np.diff(opens, append=len(rows)))
+        rows, coordinate = rows[best], coordinate[best]
+    # Sorting was stable, so of what is equal in every key the first row of the input still stands first.
+    opens = np.flatnonzero(_changes(coordinate))
     survivors = order[leads]
-    opens = _changes(coordinate)  # `coordinate` ascends already: sorting by it moves no boundary
-    survivors[coordinate[opens]] = rows[best_first[opens]]
+    survivors[coordinate[opens]] = rows[opens]
     return survivors
 
 
@@ -108,63 +114,6 @@ def _ranks(texts: Sequence[str]) -> Int64:
     """The rank of each text by code points, which is the order of the UTF-8 bytes; equal texts rank equal."""
     rank = {text: number for number, text in enumerate(sorted(set(texts)))}
     return np.fromiter((rank[text] for text in texts), dtype=np.int64, count=len(texts))
-
-
-def _deduplicate(pool: Pool, version_starts: Bool, weight_key: Int64, overlap: float) -> Bool:
-    """
-    Whether each row is kept.
-
-    Rows are visited by weight, and a row is dropped against a kept row of its version if q = |∩| / min(lengths) is
-    above *overlap* or 1.0. Only two kept rows need to be asked, the nearest before and the nearest after:
-
-    - Kept rows of a version never nest (nested means q = 1), so ordered by start they are ordered by end too.
-    - Let [s, e) be the visited row and [a, b) a kept one with a ≤ s. The intersection is min(b, e) − s. A later kept
-      row has greater a and b. If some b ≥ e, the nearest has b ≥ e as well, and it contains the row: q = 1, the
-      maximum. Otherwise q is the greater of (b − s) / (e − s), which grows with b, and (b − s) / (b − a), which grows
-      with a and with b. So no kept row before has a greater q than the nearest. After it, the mirror image holds.
-    - Lengths are integers below 2⁵³, hence exact, and IEEE division rounds monotonically: what is greatest before
-      rounding is greatest after it. For the same reason q rounds to 1.0 only if it is 1.
-    """
-    cluster_starts = _cluster_starts(pool, version_starts)
-    alone = cluster_starts.copy()
-    alone[:-1] &= cluster_starts[1:]
-    if alone.all():
-        return alone
-    kept = alone
-    members = np.flatnonzero(~alone)
-    cluster = np.cumsum(cluster_starts)[members].tolist()
-    start, end = pool.start[members].tolist(), pool.end[members].tolist()
-    length = (pool.end[members] - pool.start[members]).tolist()
-    survivors = RowSet(len(members))
-    dropped: list[int] = []
-    for row in np.argsort(weight_key[members], kind="stable").tolist():
-        for near in (survivors.before(row), survivors.after(row)):
-            if near != NONE and cluster[near] == cluster[row]:
-                shared = min(end[row], end[near]) - max(start[row], start[near])
-                quotient = shared / min(length[row], length[near])
-                if quotient > overlap or quotient == 1.0:
-                    dropped.append(row)
-                    break
-        else:
-            survivors.add(row)
-    kept[members] = True
-    kept[members[dropped]] = False
-    return kept
-
-
-def _cluster_starts(pool: Pool, version_starts: Bool) -> Bool:
-    """Whether each row opens a cluster: no row before it, of its version, reaches beyond its start."""
-    size = len(pool)
-    by_end = np.argsort(pool.end, kind="stable")
-    rank = np.empty(size, dtype=np.int64)
-    rank[by_end] = np.arange(size)
-    # A running maximum of the ends that begins anew with each version: ranks are small enough to carry the version
-    # above them, which ends up to 2⁵³ are not.
-    reach = np.maximum.accumulate(np.cumsum(version_starts) * size + rank)
-    furthest = pool.end[by_end[reach % max(size, 1)]]
-    starts = version_starts.copy()
-    starts[1:] |= pool.start[1:] >= furthest[:-1]
-    return starts
 
 
 def _pack(pool: Pool, source: Int64, weight_key: Int64, kept: Bool, rule: PackingRule) -> Selection:

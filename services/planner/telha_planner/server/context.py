@@ -8,7 +8,7 @@ from telha_planner.core.errors import ContextDisabled
 from .call import Call, Service
 from .dispatch import PlanThread
 from .planner import proven
-from .ports import Emitter, Planning
+from .ports import Planning, Records
 from .quota import Quota
 from .translate_context import build_response, read_build
 from .wire import decode
@@ -26,11 +26,11 @@ class ContextSurface:
     INVALID_REASON = "CONTEXT_INVALID"
 
     def __init__(
-        self, planning: Planning, thread: PlanThread, emitter: Emitter, quota: Quota, *, enabled: bool
+        self, planning: Planning, thread: PlanThread, records: Records, quota: Quota, *, enabled: bool
     ) -> None:
         self._planning = planning
         self._thread = thread
-        self._emitter = emitter
+        self._records = records
         self._quota = quota
         self._enabled = enabled
 
@@ -50,5 +50,5 @@ class ContextSurface:
             return answer, build_response(answer, wanted)
 
         answer, response = await self._thread.run(work, call.deadline)
-        await proven(self._emitter, answer, call)
+        await proven(self._records, answer, call)
         return response

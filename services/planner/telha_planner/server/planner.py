@@ -10,7 +10,7 @@ from telha_planner.core.errors import InsufficientEvidence
 
 from .call import Call, Service
 from .dispatch import PlanThread
-from .ports import Emitter, Planning
+from .ports import Planning, Records
 from .quota import Quota
 from .translate_plan import plan_message, read_plan, read_select, window_message
 from .wire import decode
@@ -18,7 +18,7 @@ from .wire import decode
 R = TypeVar("R", planner_pb2.PlanResponse, planner_pb2.SelectResponse)
 
 
-async def proven(emitter: Emitter, answer: Answer, call: Call) -> None:
+async def proven(records: Records, answer: Answer, call: Call) -> None:
     """
     Make the record of *answer* durable; only then may the answer, or its refusal, leave.
 
@@ -28,7 +28,7 @@ async def proven(emitter: Emitter, answer: Answer, call: Call) -> None:
     """
     call.trace_id = answer.trace_id
     if answer.record is not None:
-        await emitter.emit(answer.record, answer.trace_id)
+        await records.append(answer.record, answer.trace_id)
     if answer.insufficient:
         raise InsufficientEvidence(trace_id=answer.trace_id)
 
@@ -41,10 +41,10 @@ class PlannerSurface:
         quota: Calls of each key, Plan and Select together.
     """
 
-    def __init__(self, planning: Planning, thread: PlanThread, emitter: Emitter, quota: Quota) -> None:
+    def __init__(self, planning: Planning, thread: PlanThread, records: Records, quota: Quota) -> None:
         self._planning = planning
         self._thread = thread
-        self._emitter = emitter
+        self._records = records
         self._quota = quota
 
     def service(self) -> Service:
@@ -76,5 +76,5 @@ class PlannerSurface:
 
     async def _answered(self, work: Callable[[], tuple[Answer, R]], call: Call) -> R:
         answer, response = await self._thread.run(work, call.deadline)
-        await proven(self._emitter, answer, call)
+        await proven(self._records, answer, call)
         return response

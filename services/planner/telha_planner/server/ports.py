@@ -1,11 +1,15 @@
 """What the servicers need from below, as small as they need it; bootstrap hands in the real parts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
+
+from telha.trace.v1 import traces_pb2
 
 from telha_planner.answers import Answer, ContextAnswer
 from telha_planner.caller import Caller
-from telha_planner.core.request import PlanRequest, SelectRequest
+from telha_planner.core.request import PlanRequest, SelectRequest, Window
+from telha_planner.ingest.document import DocumentInput
+from telha_planner.memory.records import ClarificationRecord, Committed, EdgeRecord, ErasureReceipt, NodeRecord
 
 
 class Planning(Protocol):
@@ -24,8 +28,86 @@ class Planning(Protocol):
         """Select from the caller's own pool."""
 
 
-class Emitter(Protocol):
-    """Where trace records become durable."""
+class Records(Protocol):
+    """The spool: where trace records become durable, and where they stay until the trace writer has them."""
 
-    async def emit(self, record: bytes, trace_id: str) -> None:
+    async def append(self, record: bytes, trace_id: str) -> None:
         """Return when *record* survives a crash; raises `TraceBacklogFull`."""
+
+    def get(self, tenant: str, trace_id: str) -> bytes | None:
+        """The record of *trace_id* if it is *tenant*'s and still here."""
+
+
+class TraceStore(Protocol):
+    """The trace writer."""
+
+    async def fetch(self, tenant: str, trace_id: str, deadline: float) -> traces_pb2.GetResponse | None:
+        """One trace of *tenant*, None if there is none; raises `TracePending`."""
+
+    async def browse(
+        self, tenant: str, allowed: tuple[str, ...], request: traces_pb2.ListRequest, deadline: float
+    ) -> traces_pb2.ListResponse:
+        """A page of *tenant*'s traces; *allowed* empty is every space. Raises `Unavailable`."""
+
+
+class Ingest(Protocol):
+    """The ingest process: every write, each one transaction."""
+
+    async def ingest(self, tenant: int, tenant_name: str, documents: Sequence[DocumentInput]) -> Committed:
+        """Parse and write documents."""
+
+    async def put_nodes(self, tenant: int, records: Sequence[NodeRecord]) -> Committed:
+        """Write nodes."""
+
+    async def put_edges(self, tenant: int, records: Sequence[EdgeRecord]) -> Committed:
+        """Write edges."""
+
+    async def put_clarifications(self, tenant: int, records: Sequence[ClarificationRecord]) -> Committed:
+        """Write clarifications."""
+
+    async def erase_source(self, tenant: int, source_id: bytes) -> ErasureReceipt:
+        """Remove a source; raises `NotFound`."""
+
+
+class StoredSource(Protocol):
+    """
+    One version of a source, without its text.
+
+    Attributes:
+        content_hash: BLAKE3 of the canonical text.
+        length: Bytes of the canonical text.
+    """
+
+    source_id: bytes
+    version_tx: int
+    name: str
+    uri: str | None
+    space: str
+    valid_from: int
+    content_hash: bytes
+    length: int
+
+
+class Sources(Protocol):
+    """
+    Reads of sources, on the plan thread. *spaces* None reads every space of the tenant.
+
+    What lies outside *spaces* is absent.
+    """
+
+    def get(
+        self, tenant: int, spaces: tuple[str, ...] | None, source_id: bytes, version_tx: int | None, window: Window
+    ) -> StoredSource | None:
+        """The named version, or the newest as of *window*."""
+
+    def text(self, tenant: int, source: StoredSource) -> str:
+        """The canonical text of that version; raises `NotFound` if it was erased meanwhile."""
+
+    def page(self, tenant: int, spaces: tuple[str, ...] | None, after: bytes | None, limit: int) -> list[StoredSource]:
+        """The newest versions of at most *limit* sources with ids above *after*, by id."""
+
+    def space_of(self, tenant: int, source_id: bytes) -> str | None:
+        """The space of a source."""
+
+    def nodes_in(self, tenant: int, spaces: tuple[str, ...], node_ids: list[bytes]) -> set[bytes]:
+        """Those of *node_ids* that exist in *spaces*."""

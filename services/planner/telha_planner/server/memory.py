@@ -1,0 +1,174 @@
+"""
+`Memory`: writes go to the ingest process, reads are answered on the plan thread.
+
+Rule 1: the caller is established first; tenant and spaces come from the key. Every write, erasure included, needs the
+right `write`; every read needs `read`. Rule 2: for a key that is limited to spaces, what lies outside them does not
+exist: it can be neither read, nor linked to, nor asked about, nor erased.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from telha.memory.v1 import memory_pb2
+
+from telha_planner.caller import Caller
+from telha_planner.core.errors import NotFound, RequestInvalid
+from telha_planner.core.request import INT64_MAX, INT64_MIN, check_range, check_spaces, check_window, parse_uuid
+from telha_planner.memory.records import ClarificationRecord, EdgeRecord
+
+from . import page_token
+from .call import Call, Service
+from .dispatch import PlanThread
+from .ports import Ingest, Planning, Sources
+from .translate_memory import (
+    erase_response,
+    ingest_response,
+    read_clarifications,
+    read_documents,
+    read_edges,
+    read_nodes,
+    source_message,
+)
+from .translate_plan import read_window
+from .wire import decode
+
+DEFAULT_PAGE = 100
+LARGEST_PAGE = 1000
+
+T = TypeVar("T")
+
+
+class MemorySurface:
+    """Serves `telha.memory.v1.Memory`."""
+
+    def __init__(self, planning: Planning, thread: PlanThread, ingest: Ingest, sources: Sources) -> None:
+        self._planning = planning
+        self._thread = thread
+        self._ingest = ingest
+        self._sources = sources
+
+    def service(self) -> Service:
+        """The service for the listener."""
+        return Service(
+            "telha.memory.v1.Memory",
+            {
+                "Ingest": self.ingest,
+                "PutNodes": self.put_nodes,
+                "PutEdges": self.put_edges,
+                "PutClarifications": self.put_clarifications,
+                "GetSource": self.get_source,
+                "ListSources": self.list_sources,
+                "EraseSource": self.erase_source,
+            },
+        )
+
+    async def ingest(self, raw: bytes, call: Call) -> memory_pb2.IngestResponse:
+        """Ingest documents."""
+        caller, documents = await self._as_caller(
+            call, "write", lambda caller: read_documents(decode(memory_pb2.IngestRequest, raw), caller)
+        )
+        return ingest_response(await self._ingest.ingest(caller.tenant, caller.tenant_name, documents))
+
+    async def put_nodes(self, raw: bytes, call: Call) -> memory_pb2.PutNodesResponse:
+        """Write nodes."""
+        caller, nodes = await self._as_caller(
+            call, "write", lambda caller: read_nodes(decode(memory_pb2.PutNodesRequest, raw), caller)
+        )
+        return memory_pb2.PutNodesResponse(tx_us=(await self._ingest.put_nodes(caller.tenant, nodes)).tx)
+
+    async def put_edges(self, raw: bytes, call: Call) -> memory_pb2.PutEdgesResponse:
+        """Write edges."""
+
+        def read(caller: Caller) -> list[EdgeRecord]:
+            edges = read_edges(decode(memory_pb2.PutEdgesRequest, raw))
+            ends = [node for edge in edges for node in (edge.from_node, edge.to_node)]
+            self._need_reach(caller, ends, lambda row: f"edges[{row // 2}].{('from', 'to')[row % 2]}_node_id")
+            return edges
+
+        caller, edges = await self._as_caller(call, "write", read)
+        return memory_pb2.PutEdgesResponse(tx_us=(await self._ingest.put_edges(caller.tenant, edges)).tx)
+
+    async def put_clarifications(self, raw: bytes, call: Call) -> memory_pb2.PutClarificationsResponse:
+        """Write clarifications."""
+
+        def read(caller: Caller) -> list[ClarificationRecord]:
+            records = read_clarifications(decode(memory_pb2.PutClarificationsRequest, raw))
+            nodes = [record.node_id for record in records]
+            self._need_reach(caller, nodes, lambda row: f"clarifications[{row}].node_id")
+            return records
+
+        caller, records = await self._as_caller(call, "write", read)
+        committed = await self._ingest.put_clarifications(caller.tenant, records)
+        return memory_pb2.PutClarificationsResponse(tx_us=committed.tx)
+
+    async def erase_source(self, raw: bytes, call: Call) -> memory_pb2.EraseSourceResponse:
+        """Remove a source with all that came from it."""
+
+        def read(caller: Caller) -> bytes:
+            source_id = parse_uuid("source_id", decode(memory_pb2.EraseSourceRequest, raw).source_id)
+            if caller.spaces is not None and self._sources.space_of(caller.tenant, source_id) not in caller.spaces:
+                raise NotFound(resource="source")
+            return source_id
+
+        caller, source_id = await self._as_caller(call, "write", read)
+        return erase_response(await self._ingest.erase_source(caller.tenant, source_id))
+
+    async def get_source(self, raw: bytes, call: Call) -> memory_pb2.GetSourceResponse:
+        """Read one source."""
+
+        def read(caller: Caller) -> memory_pb2.GetSourceResponse:
+            request = decode(memory_pb2.GetSourceRequest, raw)
+            source_id = parse_uuid("source_id", request.source_id)
+            version = request.source_version_tx if request.HasField("source_version_tx") else None
+            check_range("source_version_tx", version, INT64_MIN, INT64_MAX)
+            window = read_window(request.window)
+            check_window(window)
+            found = self._sources.get(caller.tenant, caller.spaces, source_id, version, window)
+            if found is None:
+                raise NotFound(resource="source")
+            response = memory_pb2.GetSourceResponse(source=source_message(found))
+            if request.include_text:
+                response.text = self._sources.text(caller.tenant, found)
+            return response
+
+        return (await self._as_caller(call, "read", read))[1]
+
+    async def list_sources(self, raw: bytes, call: Call) -> memory_pb2.ListSourcesResponse:
+        """List sources by id."""
+
+        def read(caller: Caller) -> memory_pb2.ListSourcesResponse:
+            request = decode(memory_pb2.ListSourcesRequest, raw)
+            asked = tuple(request.spaces)
+            check_spaces(asked)
+            spaces = caller.readable(asked)
+            size = page_token.page_size(request.page_size, DEFAULT_PAGE, LARGEST_PAGE)
+            filters = "\0".join(asked).encode()
+            after = page_token.read(request.page_token, filters) if request.page_token else None
+            found = self._sources.page(caller.tenant, spaces, after, size + 1)
+            more = len(found) > size
+            return memory_pb2.ListSourcesResponse(
+                sources=[source_message(source) for source in found[:size]],
+                next_page_token=page_token.write(found[size - 1].source_id, filters) if more else "",
+            )
+
+        return (await self._as_caller(call, "read", read))[1]
+
+    async def _as_caller(self, call: Call, right: str, work: Callable[[Caller], T]) -> tuple[Caller, T]:
+        credential = call.need_credential()
+
+        def run() -> tuple[Caller, T]:
+            caller = self._planning.caller(credential)
+            caller.need(right)
+            return caller, work(caller)
+
+        caller, result = await self._thread.run(run, call.deadline)
+        call.tenant = caller.tenant_name
+        return caller, result
+
+    def _need_reach(self, caller: Caller, nodes: list[bytes], place: Callable[[int], str]) -> None:
+        if caller.spaces is None:
+            return
+        reachable = self._sources.nodes_in(caller.tenant, caller.spaces, nodes)
+        for row, node in enumerate(nodes):
+            if node not in reachable:
+                raise RequestInvalid(field=place(row), rule="must be a node that exists")

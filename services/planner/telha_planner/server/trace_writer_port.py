@@ -1,0 +1,126 @@
+"""
+The trace writer, as the planner reaches it: one channel, one internal credential.
+
+Rule: the writer's own refusals of a caller's field pass on as they are; whatever else goes wrong there is `Unavailable`
+or `TracePending` to the caller, and one line in the log.
+"""
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import grpc
+import grpc.aio
+import structlog
+from google.rpc import error_details_pb2, status_pb2
+from telha.trace.v1 import trace_store_pb2, trace_store_pb2_grpc, traces_pb2
+
+from telha_planner.core.errors import DeadlineExceeded, RequestInvalid, TelhaError, TracePending, Unavailable
+
+from .status import DETAILS_KEY
+
+CREDENTIAL_KEY = "telha-internal"
+MAX_ANSWER_BYTES = 64 * 1024 * 1024
+PERSISTED_TIMEOUT_S = 10.0
+_PART = "the trace writer"
+_log = structlog.get_logger(__name__)
+
+
+class TraceWriter:
+    """
+    A client of `telha.trace.v1.TraceStore`; belongs to one event loop.
+
+    Args:
+        address: `host:port` or `unix:…`.
+        token: The internal credential; both sides are configured with it.
+    """
+
+    def __init__(self, address: str, token: str) -> None:
+        options = (
+            ("grpc.max_receive_message_length", MAX_ANSWER_BYTES),
+            # The writer may be down for long; the first call after its return must not wait for a minute's backoff.
+            ("grpc.max_reconnect_backoff_ms", 1000),
+        )
+        self._channel = grpc.aio.insecure_channel(address, options=options)
+        self._stub = trace_store_pb2_grpc.TraceStoreStub(self._channel)
+        self._metadata = ((CREDENTIAL_KEY, token),)
+
+    async def fetch(self, tenant: str, trace_id: str, deadline: float) -> traces_pb2.GetResponse | None:
+        """
+        One trace of *tenant*, persisted or in the stream; None if there is none.
+
+        Raises:
+            TracePending: The writer cannot tell at this moment.
+            DeadlineExceeded: It did not answer before *deadline* (`time.monotonic()`).
+        """
+        request = trace_store_pb2.FetchRequest(tenant=tenant, trace_id=trace_id)
+        try:
+            found = await self._stub.Fetch(request, timeout=_left(deadline), metadata=self._metadata)
+        except grpc.aio.AioRpcError as failure:
+            if failure.code() == grpc.StatusCode.NOT_FOUND:
+                return None
+            raise self._meaning(failure, TracePending(trace_id=trace_id)) from failure
+        return found.trace
+
+    async def browse(
+        self, tenant: str, allowed: tuple[str, ...], request: traces_pb2.ListRequest, deadline: float
+    ) -> traces_pb2.ListResponse:
+        """
+        A page of *tenant*'s traces.
+
+        Args:
+            tenant: Name of the tenant.
+            allowed: Spaces that the caller may see; empty is all.
+            request: Filters and page.
+            deadline: As in `fetch`.
+
+        Raises:
+            RequestInvalid: The page token does not hold.
+            Unavailable: The writer is away.
+        """
+        browse = trace_store_pb2.BrowseRequest(tenant=tenant, allowed_spaces=allowed, list=request)
+        try:
+            found = await self._stub.Browse(browse, timeout=_left(deadline), metadata=self._metadata)
+        except grpc.aio.AioRpcError as failure:
+            raise self._meaning(failure, Unavailable(part=_PART)) from failure
+        return found.page
+
+    async def persisted(self, trace_ids: Iterable[str]) -> list[str]:
+        """
+        Those of *trace_ids* (at most 10,000) that the writer has for good.
+
+        Raises:
+            Unavailable: The writer is away.
+        """
+        request = trace_store_pb2.PersistedRequest(trace_ids=list(trace_ids))
+        try:
+            found = await self._stub.Persisted(request, timeout=PERSISTED_TIMEOUT_S, metadata=self._metadata)
+        except grpc.aio.AioRpcError as failure:
+            raise Unavailable(part=_PART) from failure
+        return list(found.trace_ids)
+
+    async def close(self) -> None:
+        """Close the channel."""
+        await self._channel.close(None)
+
+    def _meaning(self, failure: grpc.aio.AioRpcError, otherwise: TelhaError) -> TelhaError:
+        if failure.code() == grpc.StatusCode.DEADLINE_EXCEEDED:
+            return DeadlineExceeded()
+        violation = _violation(failure) if failure.code() == grpc.StatusCode.INVALID_ARGUMENT else None
+        if violation is not None:
+            return RequestInvalid(field=violation.field, rule=violation.description)
+        _log.warning("trace writer failed", code=failure.code().name, details=failure.details())
+        return otherwise
+
+
+def _left(deadline: float) -> float:
+    return max(0.0, deadline - time.monotonic())
+
+
+def _violation(failure: grpc.aio.AioRpcError) -> error_details_pb2.BadRequest.FieldViolation | None:
+    trailers: Any = failure.trailing_metadata()  # pairs, which the stubs do not say
+    bad = error_details_pb2.BadRequest()
+    for detail in status_pb2.Status.FromString(dict(trailers or ()).get(DETAILS_KEY, b"")).details:
+        if detail.Unpack(bad) and bad.field_violations:
+            return bad.field_violations[0]
+    return None

