@@ -117,7 +117,7 @@ async def start_planner(script):
 
 @contextmanager
 def running(script, **settings) -> Iterator[str]:
-    """The gateway's base URL, while it runs before a planner that plays *script*."""
+    """The gateway's base URL, while it runs before a planner that plays *script*, or before the one in *settings*."""
     ready = threading.Event()
     address: list[str] = []
     servers: list[uvicorn.Server] = []
@@ -125,7 +125,7 @@ def running(script, **settings) -> Iterator[str]:
 
     async def main():
         planner, port = await start_planner(script)
-        gateway = app.create(GatewaySettings(planner=f"127.0.0.1:{port}", **settings))
+        gateway = app.create(GatewaySettings(**{"planner": f"127.0.0.1:{port}", **settings}))
         server = uvicorn.Server(
             uvicorn.Config(gateway, port=0, log_config=None, http="httptools", ws="none", timeout_graceful_shutdown=1)
         )

@@ -1,7 +1,8 @@
 """
 `telha-gateway serve [--config FILE]`: the gateway as a process.
 
-Exit codes: 0 stopped in order, 69 the address cannot be had, 78 the configuration is wrong.
+Exit codes: 0 stopped in order; 69 the address cannot be had, or a TLS file cannot be read; 78 the configuration is
+wrong.
 """
 
 import argparse
@@ -33,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
     logs.configure("gateway", config.gateway.log_level, config.gateway.log_format)
     try:
         service.serve(config.gateway)
-    except service.CannotListen as refused:
+    except service.CannotStart as refused:
         sys.stderr.write(f"{refused}\n")
         return EXIT_UNAVAILABLE
     return 0

@@ -16,15 +16,15 @@ from types import FrameType
 import structlog
 import uvicorn
 
-from telha_gateway import app
+from telha_gateway import app, upstream
 from telha_gateway.config import GatewaySettings
 
 _BACKLOG = 2048
 _LOG = structlog.get_logger(__name__)
 
 
-class CannotListen(Exception):
-    """The address cannot be had; the message says why in one sentence."""
+class CannotStart(Exception):
+    """The address cannot be had, or a file cannot be read; the message says why in one sentence."""
 
 
 def serve(settings: GatewaySettings) -> None:
@@ -32,8 +32,12 @@ def serve(settings: GatewaySettings) -> None:
     Answer requests until a signal asks to stop.
 
     Raises:
-        CannotListen: Another program has the port, or the address is not this machine's.
+        CannotStart: Another program has the port, the address is not this machine's, or a TLS file cannot be read.
     """
+    try:
+        upstream.credentials(settings)
+    except OSError as error:
+        raise CannotStart(f"the gateway cannot read {error.filename}: {error.strerror}") from error
     listener = _listen(settings.host, settings.port)
     # Uvicorn's own lines repeat what is logged here and in `app`.
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
@@ -80,7 +84,7 @@ def _listen(host: str, port: int) -> socket.socket:
         )[0]
         listener = socket.socket(family, kind, protocol)
     except OSError as error:
-        raise CannotListen(f"the gateway cannot listen on {host}:{port}: {error.strerror}") from error
+        raise CannotStart(f"the gateway cannot listen on {host}:{port}: {error.strerror}") from error
     try:
         if os.name == "posix":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -90,5 +94,5 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         words = os.strerror(error.errno) if error.errno else str(error)
-        raise CannotListen(f"the gateway cannot listen on {host}:{port}: {words}") from error
+        raise CannotStart(f"the gateway cannot listen on {host}:{port}: {words}") from error
     return listener

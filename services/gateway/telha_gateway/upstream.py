@@ -107,12 +107,24 @@ async def call(
         watcher.cancel()
 
 
-def _channel(settings: GatewaySettings) -> grpc.aio.Channel:
+def credentials(settings: GatewaySettings) -> grpc.ChannelCredentials | None:
+    """
+    What the way to the planner is secured with; None without TLS.
+
+    Raises:
+        OSError: A file that the settings name cannot be read.
+    """
     if not settings.planner_tls:
-        return grpc.aio.insecure_channel(settings.planner, options=_OPTIONS)
+        return None
     authority, certificate, key = (
         None if path is None else path.read_bytes()
         for path in (settings.planner_tls_authority, settings.planner_tls_certificate, settings.planner_tls_key)
     )
-    credentials = grpc.ssl_channel_credentials(authority, key, certificate)
-    return grpc.aio.secure_channel(settings.planner, credentials, options=_OPTIONS)
+    return grpc.ssl_channel_credentials(authority, key, certificate)
+
+
+def _channel(settings: GatewaySettings) -> grpc.aio.Channel:
+    secured = credentials(settings)
+    if secured is None:
+        return grpc.aio.insecure_channel(settings.planner, options=_OPTIONS)
+    return grpc.aio.secure_channel(settings.planner, secured, options=_OPTIONS)

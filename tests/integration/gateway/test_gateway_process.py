@@ -89,3 +89,12 @@ def test_a_busy_port_is_one_sentence(tmp_path):
             _, errors = process.communicate(timeout=20)
     assert process.returncode == 69
     assert errors == f"the gateway cannot listen on 127.0.0.1:{port}: Address already in use\n"
+
+
+def test_a_missing_certificate_is_one_sentence(tmp_path):
+    """A1: a file that cannot be read stops the start, before the port is taken."""
+    text = '[gateway]\nport = 0\nplanner_tls = true\nplanner_tls_authority = "no/such.pem"\n'
+    with gateway(tmp_path, text) as process:
+        _, errors = process.communicate(timeout=20)
+    assert process.returncode == 69
+    assert errors == "the gateway cannot read no/such.pem: No such file or directory\n"
