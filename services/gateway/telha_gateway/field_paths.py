@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from telha_gateway.faults import child
 
 _STEP = re.compile(r"([^.\[\]]+)|\[([0-9]+)\]")
+_FIELD_NAME = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
+_RULES = {"or query or vector is required": "or find or vector is required"}
+"""Rules that name a field which REST calls something else."""
 _FREE = "properties"
 """Below this field the names are the caller's own."""
 
@@ -19,6 +22,11 @@ def camel(name: str) -> str:
     """`max_frac_per_source` as `maxFracPerSource`; a unit of time is dropped."""
     first, *rest = name.removesuffix("_us").split("_")
     return first + "".join(word.capitalize() for word in rest)
+
+
+def in_rest_words(rule: str) -> str:
+    """*rule* with the fields that it names spelled as REST spells them."""
+    return _FIELD_NAME.sub(lambda name: camel(name[0]), _RULES.get(rule, rule))
 
 
 def pointer_of(path: str, renames: Mapping[str, str]) -> str:

@@ -17,7 +17,7 @@ from google.protobuf.message import DecodeError
 from google.rpc import error_details_pb2, status_pb2
 
 from telha_gateway.faults import RequestFault
-from telha_gateway.field_paths import pointer_of
+from telha_gateway.field_paths import in_rest_words, pointer_of
 
 MEDIA_TYPE = "application/problem+json"
 TYPE_BASE = "https://telha.dev/errors#"
@@ -70,9 +70,6 @@ _TRANSPORT: dict[grpc.StatusCode, tuple[str, str, int | None]] = {
     grpc.StatusCode.RESOURCE_EXHAUSTED: ("MESSAGE_TOO_LARGE", "the message is larger than the planner accepts", None),
 }
 """Failures that the transport reports itself: code, words and milliseconds to wait."""
-
-_RULES = {"or query or vector is required": "or find or vector is required"}
-"""Rules that name a field which REST spells differently."""
 
 
 class Problem(msgspec.Struct, omit_defaults=True, rename="camel", kw_only=True):
@@ -168,7 +165,7 @@ def of_rpc(error: grpc.aio.AioRpcError, renames: Mapping[str, str]) -> Failure:
     if violations.field_violations:
         violation = violations.field_violations[0]
         pointer = pointer_of(violation.field, renames)
-        detail = f"{pointer or 'the body'} {_RULES.get(violation.description, violation.description)}"
+        detail = f"{pointer or 'the body'} {in_rest_words(violation.description)}"
     return Failure(
         status=_BY_REASON.get(info.reason, _STATUSES.get(error.code(), 500)),
         code=info.reason,

@@ -1,5 +1,5 @@
 import pytest
-from telha_gateway.field_paths import camel, pointer_of
+from telha_gateway.field_paths import camel, in_rest_words, pointer_of
 from telha_gateway.routes.planning import _RENAMES
 
 
@@ -25,6 +25,12 @@ from telha_gateway.routes.planning import _RENAMES
 )
 def test_a_wire_path_is_a_json_pointer(path, pointer):
     assert pointer_of(path, _RENAMES) == pointer
+
+
+def test_rules_name_fields_as_rest_spells_them():
+    assert in_rest_words("must be after valid_from_us") == "must be after validFrom"
+    assert in_rest_words("or query or vector is required") == "or find or vector is required"
+    assert in_rest_words("must be between 0 and 2") == "must be between 0 and 2"
 
 
 def test_units_of_time_are_dropped_from_names():
