@@ -1,6 +1,6 @@
 """What the planner answers: the plan, and for Context the plan's spans as items."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from telha_planner.core.model import SpanClass, SpanRef
 from telha_planner.core.plan import EvidencePlan
@@ -49,6 +49,7 @@ class Answer:
         trace_id: Empty when the surface's traces are switched off.
         record: The trace record, to be made durable before the answer leaves; None when switched off.
         insufficient: The pool was empty and the caller did not allow that; the record still counts.
+        tenant: Name of the caller's tenant, for counters and logs.
     """
 
     plan: EvidencePlan
@@ -56,6 +57,7 @@ class Answer:
     trace_id: str
     record: bytes | None
     insufficient: bool
+    tenant: str = field(default="", kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,8 @@ class Planning:
         spans = [planned.span for planned in drafted.plan.spans]
         insufficient = drafted.plan.stats.pool_spans == 0 and not request.allow_ungrounded
         trace_id, record = self._recorded("plan", drafted, sent, spans, insufficient=insufficient)
-        return Answer(drafted.plan, _window(drafted.circumstances), trace_id, record, insufficient)
+        window = _window(drafted.circumstances)
+        return Answer(drafted.plan, window, trace_id, record, insufficient, tenant=drafted.caller.tenant_name)
 
     def context(self, credential: str, request: PlanRequest, sent: Mapping[str, Any]) -> ContextAnswer:
         """Plan from memory and present the plan as items; an empty plan is an answer."""
@@ -129,7 +130,8 @@ class Planning:
                 "context", drafted, sent, [item.span for item in items], insufficient=False
             )
         window = _window(drafted.circumstances)
-        return ContextAnswer(drafted.plan, window, trace_id, record, False, items, questions)
+        tenant = drafted.caller.tenant_name
+        return ContextAnswer(drafted.plan, window, trace_id, record, False, items, questions, tenant=tenant)
 
     def select(self, credential: str, request: SelectRequest, sent: Mapping[str, Any]) -> Answer:
         """Select from the caller's own pool; memory is not read."""
@@ -156,7 +158,7 @@ class Planning:
             pool=fragments.entries,
             error=_error(insufficient=insufficient),
         )
-        return Answer(plan, Window(), trace_id, record, insufficient)
+        return Answer(plan, Window(), trace_id, record, insufficient, tenant=caller.tenant_name)
 
     def _recalled_plan(self, credential: str, request: PlanRequest, surface: Surface) -> Drafted:
         for _ in range(REPLANS):

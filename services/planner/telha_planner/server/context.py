@@ -1,5 +1,7 @@
 """`Context.Build`: the plan as items for an agent."""
 
+import time
+
 from telha.context.v1 import context_pb2
 
 from telha_planner.answers import ContextAnswer
@@ -7,6 +9,7 @@ from telha_planner.core.errors import ContextDisabled
 
 from .call import Call, Service
 from .dispatch import PlanThread
+from .meters import Meters
 from .planner import proven
 from .ports import Planning, Records
 from .quota import Quota
@@ -20,18 +23,20 @@ class ContextSurface:
 
     Args:
         quota: Calls of each key.
+        meters: Counts what was answered, by tenant (requirement C9).
         enabled: `[context] enabled`; when false every call is refused as unimplemented.
     """
 
     INVALID_REASON = "CONTEXT_INVALID"
 
     def __init__(
-        self, planning: Planning, thread: PlanThread, records: Records, quota: Quota, *, enabled: bool
+        self, planning: Planning, thread: PlanThread, records: Records, quota: Quota, meters: Meters, *, enabled: bool
     ) -> None:
         self._planning = planning
         self._thread = thread
         self._records = records
         self._quota = quota
+        self._meters = meters
         self._enabled = enabled
 
     def service(self) -> Service:
@@ -44,11 +49,14 @@ class ContextSurface:
             raise ContextDisabled
         credential = call.admitted(self._quota)
 
-        def work() -> tuple[ContextAnswer, context_pb2.BuildResponse]:
+        def work() -> tuple[ContextAnswer, float, context_pb2.BuildResponse]:
             request, wanted, sent = read_build(decode(context_pb2.BuildRequest, raw))
+            started = time.perf_counter()
             answer = self._planning.context(credential, request, sent)
-            return answer, build_response(answer, wanted)
+            planner_ms = (time.perf_counter() - started) * 1000
+            return answer, planner_ms, build_response(answer, wanted)
 
-        answer, response = await self._thread.run(work, call.deadline)
+        answer, planner_ms, response = await self._thread.run(work, call.deadline)
         await proven(self._records, answer, call)
+        self._meters.context_answered(answer, planner_ms)
         return response

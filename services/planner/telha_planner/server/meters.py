@@ -39,8 +39,9 @@ class Meters:
         """Count a finished call."""
         self._calls.labels(method, code).inc()
 
-    def context_answered(self, tenant: str, answer: ContextAnswer, planner_ms: float) -> None:
+    def context_answered(self, answer: ContextAnswer, planner_ms: float) -> None:
         """Count an answered context call and what it packed."""
+        tenant = answer.tenant
         self._context_calls.labels(tenant).inc()
         self._context_planner_ms.labels(tenant).observe(planner_ms)
         self._context_tokens_packed.labels(tenant).inc(answer.plan.used)

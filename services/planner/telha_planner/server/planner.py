@@ -27,6 +27,7 @@ async def proven(records: Records, answer: Answer, call: Call) -> None:
         InsufficientEvidence: The pool was empty; its record is kept all the same.
     """
     call.trace_id = answer.trace_id
+    call.tenant = answer.tenant
     if answer.record is not None:
         await records.append(answer.record, answer.trace_id)
     if answer.insufficient:

@@ -9,6 +9,7 @@ from telha_planner.answers import Answer, ContextAnswer
 from telha_planner.caller import Caller
 from telha_planner.core.request import PlanRequest, SelectRequest, Window
 from telha_planner.ingest.document import DocumentInput
+from telha_planner.memory.reads import StoredSource
 from telha_planner.memory.records import ClarificationRecord, Committed, EdgeRecord, ErasureReceipt, NodeRecord
 
 
@@ -67,25 +68,6 @@ class Ingest(Protocol):
 
     async def erase_source(self, tenant: int, source_id: bytes) -> ErasureReceipt:
         """Remove a source; raises `NotFound`."""
-
-
-class StoredSource(Protocol):
-    """
-    One version of a source, without its text.
-
-    Attributes:
-        content_hash: BLAKE3 of the canonical text.
-        length: Bytes of the canonical text.
-    """
-
-    source_id: bytes
-    version_tx: int
-    name: str
-    uri: str | None
-    space: str
-    valid_from: int
-    content_hash: bytes
-    length: int
 
 
 class Sources(Protocol):

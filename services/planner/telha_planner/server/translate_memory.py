@@ -24,6 +24,7 @@ from telha_planner.core.request import (
     parse_uuid,
 )
 from telha_planner.ingest.document import DocumentInput
+from telha_planner.memory.reads import StoredSource
 from telha_planner.memory.records import (
     ClarificationRecord,
     Committed,
@@ -33,7 +34,6 @@ from telha_planner.memory.records import (
     VectorRecord,
 )
 
-from .ports import StoredSource
 from .translate_plan import read_span
 from .translate_properties import read_properties
 

@@ -1,0 +1,134 @@
+"""
+Sources as callers look at them: one version, its text, a page of a list.
+
+Rule 1: what lies outside the spaces asked for is absent, by the same statement that finds nothing. Rule 2: a version is
+visible as of a transaction time; when it became true only decides which one is current at a valid time.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from telha_planner.core.errors import NotFound
+from telha_planner.core.request import OPEN_END, Window
+
+from .store import Store
+from .tables import node, source, source_version, space
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSource:
+    """
+    One version of a source, without its text.
+
+    Attributes:
+        content_hash: BLAKE3 of the canonical text.
+        length: Bytes of the canonical text.
+    """
+
+    source_no: int
+    source_id: bytes
+    version_tx: int
+    name: str
+    uri: str | None
+    space: str
+    valid_from: int
+    content_hash: bytes
+    length: int
+
+
+_VERSIONS = (
+    sa.select(
+        source.c.source_no,
+        source.c.source_id,
+        source_version.c.version_tx,
+        source_version.c.name,
+        source_version.c.uri,
+        space.c.name.label("space"),
+        source_version.c.valid_from,
+        source_version.c.content_hash,
+        source_version.c.length,
+    )
+    .join(
+        source_version,
+        sa.and_(source_version.c.tenant == source.c.tenant, source_version.c.source_no == source.c.source_no),
+    )
+    .join(space, sa.and_(space.c.tenant == source.c.tenant, space.c.space_no == source.c.space_no))
+)
+
+
+class Sources:
+    """Reads of sources; *spaces* None reads every space of the tenant. For one thread at a time."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def get(
+        self, tenant: int, spaces: tuple[str, ...] | None, source_id: bytes, version_tx: int | None, window: Window
+    ) -> StoredSource | None:
+        """The named version, or the newest that is known and true at *window*; None if there is none."""
+        found = _within(_VERSIONS, tenant, spaces).where(source.c.source_id == source_id)
+        tx_t = OPEN_END - 1 if window.tx_time is None else window.tx_time
+        found = found.where(source_version.c.version_tx <= tx_t)
+        if version_tx is not None:
+            found = found.where(source_version.c.version_tx == version_tx)
+        elif window.valid_time is not None:
+            found = found.where(source_version.c.valid_from <= window.valid_time)
+        found = found.order_by(source_version.c.version_tx.desc()).limit(1)
+        with self._store.reading() as connection:
+            row = connection.execute(found).one_or_none()
+        return None if row is None else StoredSource(*row)
+
+    def text(self, tenant: int, stored: StoredSource) -> str:
+        """
+        The canonical text of that version.
+
+        Raises:
+            NotFound: It was erased meanwhile.
+        """
+        wanted = sa.select(source_version.c.text).where(
+            source_version.c.tenant == tenant,
+            source_version.c.source_no == stored.source_no,
+            source_version.c.version_tx == stored.version_tx,
+        )
+        with self._store.reading() as connection:
+            text = connection.execute(wanted).scalar_one_or_none()
+        if text is None:
+            raise NotFound(resource="source")
+        return bytes(text).decode()
+
+    def page(self, tenant: int, spaces: tuple[str, ...] | None, after: bytes | None, limit: int) -> list[StoredSource]:
+        """The newest versions of at most *limit* sources with ids above *after*, by id."""
+        found = _within(_VERSIONS, tenant, spaces).where(source_version.c.tx_to == OPEN_END)
+        if after is not None:
+            found = found.where(source.c.source_id > after)
+        found = found.order_by(source.c.source_id).limit(limit)
+        with self._store.reading() as connection:
+            return [StoredSource(*row) for row in connection.execute(found)]
+
+    def space_of(self, tenant: int, source_id: bytes) -> str | None:
+        """The space of a source, None if there is no such source."""
+        found = (
+            sa.select(space.c.name)
+            .join(source, sa.and_(source.c.tenant == space.c.tenant, source.c.space_no == space.c.space_no))
+            .where(source.c.tenant == tenant, source.c.source_id == source_id)
+        )
+        with self._store.reading() as connection:
+            name: str | None = connection.execute(found).scalar_one_or_none()
+        return name
+
+    def nodes_in(self, tenant: int, spaces: tuple[str, ...], node_ids: list[bytes]) -> set[bytes]:
+        """Those of *node_ids* (at most 1,000) that exist in *spaces*."""
+        found = (
+            sa.select(node.c.node_id)
+            .join(space, sa.and_(space.c.tenant == node.c.tenant, space.c.space_no == node.c.space_no))
+            .where(node.c.tenant == tenant, space.c.name.in_(spaces), node.c.node_id.in_(node_ids))
+        )
+        with self._store.reading() as connection:
+            return set(connection.execute(found).scalars())
+
+
+def _within(found: "sa.Select[Any]", tenant: int, spaces: tuple[str, ...] | None) -> "sa.Select[Any]":
+    found = found.where(source.c.tenant == tenant)
+    return found if spaces is None else found.where(space.c.name.in_(spaces))
