@@ -5,6 +5,7 @@ Rule 1: whatever happens, the caller gets JSON of a known shape and the request 
 Rule 2: questions, texts and credentials are not logged.
 """
 
+import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable
@@ -32,6 +33,8 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 _CLIENT_CLOSED = 499
 """Status in the log for a caller that left; nobody receives it."""
+
+_STOPPING = Failure(503, "UNAVAILABLE", "the gateway is stopping; try again", retry_after_ms=1000)
 
 AnyRequest = Request[Any, Any, Any]
 Handler = Callable[[AnyRequest], Awaitable[Response[bytes]]]
@@ -123,6 +126,9 @@ async def _answer(operation: Operation, exchange: Exchange) -> Response[bytes]:
     except Refused as refused:
         exchange.trace_id = refused.failure.trace_id
         return _refusal(refused.failure, exchange.request_id)
+    except asyncio.CancelledError:
+        # Only the end of a drain cancels a request; its caller can still be told.
+        return _refusal(_STOPPING, exchange.request_id)
     except ClientGone:
         return Response(b"", status_code=_CLIENT_CLOSED, media_type="text/plain")
     except Exception:  # noqa: BLE001  # the outermost door: whatever is wrong with us ends here, logged

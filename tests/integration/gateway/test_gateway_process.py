@@ -1,5 +1,6 @@
 """The gateway as a process: how it starts, refuses to start, and stops."""
 
+import asyncio
 import http.client
 import json
 import os
@@ -7,10 +8,14 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager
 
 import pytest
+from planner_server import PlannerServer
+from telha.trace.v1 import traces_pb2
+from telha_planner.server.call import Service
 
 pytestmark = pytest.mark.process
 
@@ -98,3 +103,56 @@ def test_a_missing_certificate_is_one_sentence(tmp_path):
         _, errors = process.communicate(timeout=20)
     assert process.returncode == 69
     assert errors == "the gateway cannot read no/such.pem: No such file or directory\n"
+
+
+@contextmanager
+def slow_planner(seconds):
+    """A planner that takes *seconds* to list traces, and says when it began."""
+    began = threading.Event()
+
+    async def listed(raw, call):
+        began.set()
+        await asyncio.sleep(seconds)
+        return traces_pb2.ListResponse(next_page_token="at last")
+
+    with PlannerServer(lambda: [Service("telha.trace.v1.Traces", {"List": listed})]) as server:
+        yield server.address, began
+
+
+def test_a_request_under_way_is_answered_before_the_gateway_stops(tmp_path):
+    """A1: SIGTERM drains: what was accepted is finished, and then the process ends in order."""
+    port = free_port()
+    with slow_planner(1.0) as (address, began):
+        text = f'[gateway]\nport = {port}\nplanner = "{address}"\n'
+        with gateway(tmp_path, text) as process:
+            get(port, "/healthz")
+            answers = []
+            caller = threading.Thread(target=lambda: answers.append(get(port, "/v1/traces")))
+            caller.start()
+            assert began.wait(10)
+            process.send_signal(signal.SIGTERM)
+            caller.join(10)
+            process.wait(10)
+    assert answers == [(200, {"traces": [], "nextPageToken": "at last"})]
+    assert process.returncode == 0
+
+
+def test_a_request_that_outlives_the_drain_does_not_keep_the_gateway(tmp_path):
+    """A1: draining has an end, `drain_ms`."""
+    port = free_port()
+    with slow_planner(20.0) as (address, began):
+        text = f'[gateway]\nport = {port}\nplanner = "{address}"\ndrain_ms = 500\n'
+        with gateway(tmp_path, text) as process:
+            get(port, "/healthz")
+            with socket.create_connection(("127.0.0.1", port), timeout=10) as wire:
+                wire.sendall(b"GET /v1/traces HTTP/1.1\r\nhost: x\r\n\r\n")
+                assert began.wait(10)
+                before = time.monotonic()
+                process.send_signal(signal.SIGTERM)
+                answer = wire.recv(65536)
+                process.wait(10)
+            assert time.monotonic() - before < 5
+            assert process.stderr is not None
+            assert "Traceback" not in process.stderr.read()
+    assert answer.startswith(b"HTTP/1.1 503 ")
+    assert process.returncode == 0
