@@ -15,6 +15,7 @@ Config = Annotated[
     Path | None,
     typer.Option("--config", metavar="FILE", help="Settings, see docs/configuration.md.", show_default=False),
 ]
+Examples = Annotated[Path, typer.Option("--examples", metavar="DIR", help="Corpus to show, with its corpus.toml.")]
 KeyData = Annotated[Path, typer.Option("--data", metavar="DIR", help="The server's data folder.")]
 
 keys_app = typer.Typer(help="Make, list and revoke API keys on the server's data folder.", no_args_is_help=True)
@@ -23,6 +24,7 @@ keys_app = typer.Typer(help="Make, list and revoke API keys on the server's data
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to *app*."""
     app.command("up")(up)
+    app.command("demo")(demo)
     app.add_typer(keys_app, name="keys")
     app.command("version")(version)
 
@@ -42,6 +44,13 @@ def up(
     grpc_port, rest_port = (0, 0) if ephemeral_ports else (port, http_port)
     options = supervising.Options(data, grpc_port, rest_port, config, verbose)
     supervising.run(options, os.environ, as_json=as_json)
+
+
+def demo(examples: Examples = Path("examples")) -> None:
+    """Start the system, ingest the examples, ask, prove, stop."""
+    from . import demo as showing
+
+    showing.run(examples, os.environ)
 
 
 @keys_app.command("create")

@@ -1,0 +1,188 @@
+"""
+`telha demo`: the whole system in one run, checked as it goes.
+
+    start on free ports ──► ingest the examples ──► ask the corpus's questions ──► prove each answer ──► stop, tidy up
+
+Rule: nothing is staged. Every number shown comes from the running system, and whatever is not as promised ends the demo
+with exit code 1.
+"""
+
+import http.client
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.rule import Rule
+from rich.text import Text
+from telha_client import Clarification, Client, Document, TelhaError, as_json, verify_hash
+
+from . import calls, corpus, instants, render, up
+from .corpus import Corpus, Question
+from .folder import Connection
+from .problems import Problem
+
+Json = Mapping[str, Any]
+
+_DEFAULT_TOKENS = 300
+"""Budget of a question that names none: small enough that the packing has something to decide."""
+_SPAN_LIMIT = 64
+"""The span limit that Context applies by itself, said here so that Plan can be asked for the same plan."""
+
+
+def run(examples: Path, environ: Mapping[str, str]) -> None:
+    """
+    Show the system on the corpus in *examples*.
+
+    Raises:
+        Problem: Something is not as promised.
+    """
+    console = render.console()
+    began = time.monotonic()
+    shown = corpus.load(examples)
+    home = Path(tempfile.mkdtemp(prefix="telha-demo-"))
+    stop = up.stop_at_signals()
+    try:
+        _step(console, "Start", "Valkey, trace writer, planner and gateway, on free ports, in a folder of their own.")
+        with up.started(up.Options(home / "data", 0, 0), environ, stop) as stack:
+            console.print(Text(f"Ready after {time.monotonic() - began:.1f} s.", style="dim"))
+            try:
+                _tour(console, stack.connection, examples, shown, stop.is_set)
+            except TelhaError as error:
+                raise calls.problem_of(error, stack.connection.grpc) from None
+            _step(console, "Stop", "Drained, in reverse order; the folder is removed.")
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+    _farewell(console, len(shown.questions), time.monotonic() - began)
+
+
+def _tour(console: Console, at: Connection, examples: Path, shown: Corpus, interrupted: Callable[[], bool]) -> None:
+    with Client(at.grpc, at.key) as client:
+        _step(console, "Remember", f"{shown.about}.")
+        known_before = _remember(console, client, examples, shown)
+        for number, question in enumerate(shown.questions, start=1):
+            if interrupted():
+                raise Problem("CANCELLED", "the demo was interrupted")
+            _step(console, f"Ask {number} of {len(shown.questions)}", f"{question.about}.")
+            _ask(console, client, at, question, known_before)
+
+
+def _remember(console: Console, client: Client, examples: Path, shown: Corpus) -> dict[str, int]:
+    """Ingest in order; returns for each file the instant just before memory knew it."""
+    known_before: dict[str, int] = {}
+    spans, last_tx, began = 0, 0, time.monotonic()
+    for given in shown.documents:
+        document = Document(
+            name=given.name,
+            content=(examples / given.file).read_bytes(),
+            space=given.space,
+            source_id=given.source_id,
+            valid_from=None if given.valid_from is None else instants.parse("valid_from", given.valid_from),
+        )
+        answer = client.memory.ingest([document])
+        known_before[given.file] = last_tx
+        last_tx, (ingested,) = answer.tx, answer.documents
+        spans += ingested.spans
+        if ingested.outcome == "updated":
+            told = f"{given.name} changed: {ingested.nodes_kept} nodes kept, {ingested.nodes_closed} closed"
+            console.print(Text(f"{told}, {ingested.nodes_opened} opened; what it said before stays readable."))
+    client.memory.put_clarifications(
+        Clarification(clarification_id=c.clarification_id, node_id=c.node_id, state=c.state, question=c.question)
+        for c in shown.clarifications
+    )
+    files, took = len(shown.documents), time.monotonic() - began
+    told = f"{files} documents, {spans} spans, {len(shown.clarifications)} open question in {took:.1f} s."
+    console.print(Text(told, style="dim"))
+    return known_before
+
+
+def _ask(console: Console, client: Client, at: Connection, question: Question, known_before: Mapping[str, int]) -> None:
+    tokens = question.max_tokens or _DEFAULT_TOKENS
+    valid = None if question.valid_time is None else instants.parse("valid_time", question.valid_time)
+    tx = None if question.known_before is None else known_before[question.known_before]
+    console.print(Text(f"“{question.question}”", style="bold"))
+    if question.surface == "rest":
+        console.print(Text(f"POST {at.http}/v1/memory/context", style="dim"))
+        answer = _by_rest(at, question.question, tokens, valid, tx)
+    else:
+        console.print(Text(_command(question.question, tokens, valid, tx), style="dim"))
+        answer = as_json(client.memory.context(question.question, max_tokens=tokens, valid_time=valid, tx_time=tx))
+    console.print(render.context(answer))
+    _prove(client, question, answer, tokens)
+    shown = f"contains “{question.expect}”; " if question.expect else ""
+    console.print(Text(f"checked {shown}within budget; same hash again, from Plan too; trace found", style="green"))
+
+
+def _prove(client: Client, question: Question, answer: Json, tokens: int) -> None:
+    items, budget, window = answer["items"], answer["stats"]["budget"], answer["window"]
+    _hold(budget["used"] <= budget["applied"] <= tokens, "an answer is beyond its budget")
+    if question.expect is not None:
+        _hold(any(question.expect in item["text"] for item in items), f"no item holds “{question.expect}”")
+    if question.empty:
+        _hold(not items, "an answer without evidence has items")
+    plan = client.plan(
+        question.question,
+        max_tokens=tokens,
+        max_spans=_SPAN_LIMIT,
+        valid_time=window["validTime"],
+        tx_time=window["txTime"],
+        allow_ungrounded=True,
+    )
+    _hold(verify_hash(plan), "a plan's hash is not that of the plan")
+    _hold(plan.plan_hash == answer["planHash"], "the same request gave another plan")
+    trace = client.trace(answer["traceId"]).summary
+    _hold(trace.plan_hash == answer["planHash"] and trace.items == len(items), "a trace is not that of its answer")
+
+
+def _by_rest(at: Connection, question: str, tokens: int, valid: int | None, tx: int | None) -> Json:
+    body: dict[str, Any] = {"question": question, "budget": {"maxTokens": tokens}}
+    window = {name: value for name, value in (("validTime", valid), ("txTime", tx)) if value is not None}
+    if window:
+        body["window"] = window
+    connection = http.client.HTTPConnection(at.http.removeprefix("http://"), timeout=30)
+    try:
+        headers = {"authorization": f"Bearer {at.key}", "content-type": "application/json"}
+        connection.request("POST", "/v1/memory/context", json.dumps(body), headers)
+        response = connection.getresponse()
+        answer: Json = json.loads(response.read())
+    except OSError as fault:
+        raise Problem("UNAVAILABLE", f"REST does not answer: {fault}") from None
+    finally:
+        connection.close()
+    if response.status != http.client.OK:
+        raise Problem(str(answer.get("code", "FAILED")), f"REST answered {response.status}: {answer.get('detail')}")
+    return answer
+
+
+def _command(question: str, tokens: int, valid: int | None, tx: int | None) -> str:
+    words = [f'telha memory context "{question}" --max-tokens {tokens}']
+    words += [f"--valid-at {instants.show(valid)}"] if valid is not None else []
+    words += [f"--tx-at {instants.show(tx)}"] if tx is not None else []
+    return " ".join(words)
+
+
+def _hold(promise: bool, broken: str) -> None:
+    if not promise:
+        raise Problem("BROKEN_PROMISE", broken)
+
+
+def _step(console: Console, title: str, about: str) -> None:
+    console.print()
+    console.print(Rule(Text(title, style="bold"), align="left", style="dim"))
+    console.print(Text(about))
+
+
+def _farewell(console: Console, answers: int, seconds: float) -> None:
+    told = f"Shown in {seconds:.0f} s: {answers} answers, each within its budget, repeatable, its trace found."
+    console.print()
+    console.print(Text(told, style="bold green"))
+    console.print(
+        "Next, in this folder:\n"
+        "  make up                                       start it and stay; then, in a second terminal:\n"
+        "  .venv/bin/telha ingest docs/ README.md\n"
+        '  .venv/bin/telha memory context "how is the plan hash computed?" --max-tokens 800'
+    )
