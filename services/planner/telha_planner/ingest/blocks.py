@@ -9,7 +9,7 @@ Rule 3: offsets here count characters; `byte_offsets` turns them into bytes once
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import unicodedata2
 
@@ -26,8 +26,7 @@ _JOINER = "\u200d"
 _JOINED = "\u200c\u200d\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """
     A piece of the canonical text.
 
@@ -68,7 +67,7 @@ def trimmed(text: str, block: Block) -> Iterator[Block]:
     if start < end:
         if block.kind == "code":
             start = max(block.start, text.rfind("\n", 0, start) + 1)
-        yield replace(block, start=start, end=end)
+        yield block._replace(start=start, end=end)
 
 
 def cut(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
@@ -97,11 +96,11 @@ def _pieces(text: str, block: Block) -> Iterator[Block]:
     start = block.start
     while (limit := _fitting(text, start)) < block.end:
         end = _cut_position(text, start, limit, whole_lines=block.kind == "code")
-        yield from trimmed(text, replace(block, start=start, end=end))
+        yield from trimmed(text, block._replace(start=start, end=end))
         start = end
         if block.level:  # one heading is enough
-            block = replace(block, kind="paragraph", title="", level=0)
-    yield from trimmed(text, replace(block, start=start))
+            block = block._replace(kind="paragraph", title="", level=0)
+    yield from trimmed(text, block._replace(start=start))
 
 
 def _cut_position(text: str, start: int, limit: int, *, whole_lines: bool) -> int:

@@ -7,12 +7,15 @@ ids of all others alone.
 """
 
 import hashlib
+import struct
 from collections.abc import Iterable
 
 from blake3 import blake3
 
 NAMESPACE = bytes.fromhex("6f0c1b5e8e0a4c0f9d5b1a7c53e2d941")
 """The namespace of derived source ids; it never changes."""
+
+_LENGTH = struct.Struct(">I").pack
 
 
 def uuid5(namespace: bytes, parts: Iterable[str | bytes]) -> bytes:
@@ -25,8 +28,11 @@ def uuid5(namespace: bytes, parts: Iterable[str | bytes]) -> bytes:
 
 def delimited(parts: Iterable[str | bytes]) -> bytes:
     """*parts* one after the other, each behind its length; strings as UTF-8."""
-    encoded = [part.encode() if isinstance(part, str) else part for part in parts]
-    return b"".join(len(part).to_bytes(4, "big") + part for part in encoded)
+    pieces: list[bytes] = []
+    for part in parts:
+        encoded = part.encode() if isinstance(part, str) else part
+        pieces += (_LENGTH(len(encoded)), encoded)
+    return b"".join(pieces)
 
 
 def source_id(tenant_name: str, space: str, name: str, uri: str | None) -> bytes:

@@ -14,7 +14,7 @@ they go to the block before them, else to the one behind.
 
 import re
 from collections.abc import Iterator, MutableMapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -112,13 +112,13 @@ class _Leaves:
         elif token.type == "html_block":
             yield self._block(token, "paragraph")
         elif token.type == "paragraph_open":
-            yield replace(self._block(token, "paragraph"), links=self._links(following[0].content))
+            yield self._block(token, "paragraph")._replace(links=self._links(following[0].content))
         elif token.type == "heading_open":
             content = following[0].content
-            block = replace(self._block(token, "paragraph"), links=self._links(content))
+            block = self._block(token, "paragraph")._replace(links=self._links(content))
             if token.level == 0:
                 title = self._title(content)
-                block = replace(block, kind="heading", title=title, level=int(token.tag[1:]))
+                block = block._replace(kind="heading", title=title, level=int(token.tag[1:]))
             yield block
 
     def _rows(self, tokens: Sequence[Token]) -> Iterator[Block]:
@@ -133,12 +133,12 @@ class _Leaves:
                 row.append(token.content)
             elif token.type == "tr_close":
                 content = " ".join(row)
-                block = replace(self._block(opened, "cell"), links=self._links(content), context=head)
+                block = self._block(opened, "cell")._replace(links=self._links(content), context=head)
                 if in_head:
                     head = content
                     # The line of dashes below belongs to the head.
                     first, last = opened.map or [0, 0]
-                    block = replace(block, end=self.lines.span(first, last + 1)[1])
+                    block = block._replace(end=self.lines.span(first, last + 1)[1])
                 yield block
 
     def _block(self, token: Token, kind: str) -> Block:
@@ -200,10 +200,10 @@ def _with_rest(text: str, leaves: Sequence[Block]) -> Iterator[Block]:
         if not is_markup:
             if held is not None:
                 yield held
-            held = block if lead is None else replace(block, start=lead)
+            held = block if lead is None else block._replace(start=lead)
             lead = None
         elif held is not None:
-            held = replace(held, end=block.end)
+            held = held._replace(end=block.end)
         elif lead is None:
             lead = block.start
     if held is None and lead is not None:
@@ -218,6 +218,6 @@ def _pieces(text: str, leaves: Sequence[Block]) -> Iterator[tuple[Block, bool]]:
     for leaf in [*leaves, Block(len(text), len(text), "paragraph")]:
         for rest in trimmed(text, Block(at, max(at, leaf.start), "paragraph")):
             yield rest, _WORD.search(text, rest.start, rest.end) is None
-        for block in trimmed(text, replace(leaf, start=max(at, leaf.start))):
+        for block in trimmed(text, leaf._replace(start=max(at, leaf.start))):
             yield block, False
         at = max(at, leaf.end)

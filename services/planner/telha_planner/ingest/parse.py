@@ -29,6 +29,8 @@ from .windows import windows
 INGEST_VERSION = 1
 """Raised when the same document would give another record; re-ingesting then writes a new version."""
 
+_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
 Counts = Mapping[int, int]
 Properties = dict[str, Any]
 
@@ -180,11 +182,11 @@ class _Graph:
         text = self.text[self.blocks[first].start : self.blocks[last].end]
         span = SpanRecord(self._bytes[first][0], self._bytes[last][1], "section", token_counts(text))
         self.spans.append(span)
-        terms = section.context
-        if self.blocks[first].context:
-            terms = _sum(terms, term_counts(self.blocks[first].context))
-        for passage in passages:
-            terms = _sum(terms, passage.terms)
+        parts = [section.context, *(passage.terms for passage in passages)]
+        head = self.blocks[last].context
+        if head:
+            parts.append(term_counts(head))
+        terms = _sum(*parts)
         digests = b"".join(passage.digest for passage in passages)
         place = ("window", digests, identity.delimited(section.path))
         node = self._node("window", place, (len(self.spans) - 1,), {"path": list(section.path)}, terms)
@@ -222,11 +224,13 @@ class _Graph:
 
 def _canonical_json(properties: Properties) -> str:
     """RFC 8785 by the standard library: equal for ASCII keys, strings and small integers, and five times faster."""
-    return json.dumps(properties, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _JSON.encode(properties)
 
 
-def _sum(left: Counts, right: Counts) -> Counts:
-    total = dict(left)
-    for term, count in right.items():
-        total[term] = total.get(term, 0) + count
+def _sum(first: Counts, *others: Counts) -> Counts:
+    total = dict(first)
+    get = total.get
+    for other in others:
+        for term, count in other.items():
+            total[term] = get(term, 0) + count
     return total
