@@ -51,6 +51,15 @@ class Commit:
         self._next_no += count
         return range(first, first + count)
 
+    def stands(self, table: sa.Table) -> sa.ColumnElement[bool]:
+        """
+        The condition that a row's transaction time is open.
+
+        Written so that no index on `tx_to` can serve it: those indexes find what was closed lately, while most rows
+        are open, and an optimiser without statistics would take them for the better way in.
+        """
+        return table.c.tx_to + 0 > self.tx
+
     def seal(self, *, erased: bool = False) -> None:
         """Advance the clock; the last statement of a transaction that wrote something."""
         values: dict[str, int] = {"last_tx": self.tx, "next_no": self._next_no}

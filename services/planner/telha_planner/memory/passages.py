@@ -52,7 +52,8 @@ class Passages:
     def _write_nodes(self) -> dict[bytes, int]:
         pending, document = self.pending, self.document
         commit = pending.commit
-        node_nos, before = ({}, {}) if self.fresh else standing.nodes_of(commit, self.source_no)
+        node_nos = {} if self.fresh else standing.nodes_of(commit, self.source_no)
+        before = standing.versions_of(commit, node_nos.values())
         gone = set(before)
         kept: dict[int, tuple[int, ...]] = {}
         texts = [document.text[record.start : record.end] for record in document.spans]
@@ -148,7 +149,7 @@ class Passages:
             links = sa.select(node_span.c.link_no).where(
                 node_span.c.tenant == commit.tenant,
                 node_span.c.version_no.in_(chunk),
-                node_span.c.tx_to == OPEN_END,
+                commit.stands(node_span),
             )
             for link_no in commit.connection.execute(links).scalars():
                 self.pending.close(node_span, link_no)

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from telha_planner.core.request import OPEN_END
 
 from .clock import Commit
-from .store import bulk_insert, chunks
+from .store import bulk_close, bulk_insert, chunks
 from .tables import edge, node_span, node_version
 
 
@@ -60,13 +60,7 @@ class Pending:
         self._copy_edges()
         connection, tenant, tx = self.commit.connection, self.commit.tenant, self.commit.tx
         for table, numbers in self._closed.items():
-            key = list(table.primary_key)[1]
-            statement = (
-                sa.update(table)
-                .where(table.c.tenant == tenant, key == sa.bindparam("number"))
-                .values(tx_to=sa.literal(tx, table.c.tx_to.type))
-            )
-            connection.execute(statement, [{"number": number} for number in numbers])
+            bulk_close(connection, table, tenant, numbers, tx)
         for table, rows in self._rows.items():
             bulk_insert(connection, table, rows)
 
@@ -89,10 +83,9 @@ class Pending:
             links = (
                 sa.select(node_span)
                 .where(node_span.c.tenant == commit.tenant, node_span.c.version_no.in_(chunk))
-                .where(node_span.c.tx_to == OPEN_END)
-                .order_by(node_span.c.link_no)
+                .where(commit.stands(node_span))
             )
-            for row in commit.connection.execute(links):
+            for row in sorted(commit.connection.execute(links), key=lambda link: int(link.link_no)):
                 changed = {"link_no": commit.number(), "version_no": copies[row.version_no], "tx_from": commit.tx}
                 self.rows(node_span).append(_replaced(node_span, row, changed))
 

@@ -171,11 +171,29 @@ def bulk_insert(connection: sa.Connection, table: sa.Table, rows: Sequence[tuple
     """
     if not rows:
         return
-    quote = connection.dialect.identifier_preparer.quote
-    columns = ", ".join(quote(column.name) for column in table.columns)
-    mark = "?" if connection.dialect.paramstyle == "qmark" else "%s"
-    marks = ", ".join([mark] * len(table.columns))
-    connection.exec_driver_sql(f"INSERT INTO {quote(table.name)} ({columns}) VALUES ({marks})", list(rows))  # noqa: S608 - names of our own schema
+    columns = ", ".join(_quoted(connection, column.name) for column in table.columns)
+    marks = ", ".join([_mark(connection)] * len(table.columns))
+    statement = f"INSERT INTO {_quoted(connection, table.name)} ({columns}) VALUES ({marks})"  # noqa: S608 - our names
+    connection.exec_driver_sql(statement, list(rows))
+
+
+def bulk_close(connection: sa.Connection, table: sa.Table, tenant: int, numbers: Sequence[int], tx: int) -> None:
+    """End the rows *numbers* of *table*, whose key is (tenant, number), at the instant *tx*."""
+    if not numbers:
+        return
+    tenant_column, key = (_quoted(connection, column.name) for column in table.primary_key)
+    mark = _mark(connection)
+    name = _quoted(connection, table.name)
+    statement = f"UPDATE {name} SET tx_to = {mark} WHERE {tenant_column} = {mark} AND {key} = {mark}"  # noqa: S608 - our names
+    connection.exec_driver_sql(statement, [(tx, tenant, number) for number in numbers])
+
+
+def _quoted(connection: sa.Connection, name: str) -> str:
+    return connection.dialect.identifier_preparer.quote(name)
+
+
+def _mark(connection: sa.Connection) -> str:
+    return "?" if connection.dialect.paramstyle == "qmark" else "%s"
 
 
 def chunks(values: Iterable[_T], size: int = IN_CHUNK) -> Iterator[list[_T]]:

@@ -190,7 +190,7 @@ def _sources(commit: Commit, documents: Sequence[DocumentRecord]) -> dict[bytes,
                 sa.and_(
                     source_version.c.tenant == source.c.tenant,
                     source_version.c.source_no == source.c.source_no,
-                    source_version.c.tx_to == OPEN_END,
+                    commit.stands(source_version),
                 ),
             )
             .where(source.c.tenant == commit.tenant, source.c.source_id.in_(chunk))
