@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from telha_planner.core.errors import NotFound
 from telha_planner.core.request import OPEN_END, Window
 
-from .store import Store
+from .store import Store, chunks
 from .tables import node, source, source_version, space
 
 
@@ -119,14 +119,17 @@ class Sources:
         return name
 
     def nodes_in(self, tenant: int, spaces: tuple[str, ...], node_ids: list[bytes]) -> set[bytes]:
-        """Those of *node_ids* (at most 1,000) that exist in *spaces*."""
-        found = (
-            sa.select(node.c.node_id)
-            .join(space, sa.and_(space.c.tenant == node.c.tenant, space.c.space_no == node.c.space_no))
-            .where(node.c.tenant == tenant, space.c.name.in_(spaces), node.c.node_id.in_(node_ids))
-        )
+        """Those of *node_ids* that exist in *spaces*."""
+        there: set[bytes] = set()
         with self._store.reading() as connection:
-            return set(connection.execute(found).scalars())
+            for chunk in chunks(dict.fromkeys(node_ids)):
+                found = (
+                    sa.select(node.c.node_id)
+                    .join(space, sa.and_(space.c.tenant == node.c.tenant, space.c.space_no == node.c.space_no))
+                    .where(node.c.tenant == tenant, space.c.name.in_(spaces), node.c.node_id.in_(chunk))
+                )
+                there.update(connection.execute(found).scalars())
+        return there
 
 
 def _within(found: "sa.Select[Any]", tenant: int, spaces: tuple[str, ...] | None) -> "sa.Select[Any]":

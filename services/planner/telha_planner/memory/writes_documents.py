@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.request import OPEN_END
 
+from .batch import refuse_repeated
 from .clock import Commit
 from .passages import Passages
 from .pending import Pending
@@ -36,15 +37,6 @@ class _Source:
     input_hash: bytes
 
 
-def refuse_repeated(documents: Sequence[DocumentRecord]) -> None:
-    """Refuse a batch that names a source twice."""
-    seen: set[bytes] = set()
-    for index, document in enumerate(documents):
-        if document.source_id in seen:
-            raise RequestInvalid(field=f"documents[{index}].source_id", rule="must not repeat a source of the batch")
-        seen.add(document.source_id)
-
-
 def write(commit: Commit, documents: Sequence[DocumentRecord]) -> tuple[bool, tuple[IngestedSource, ...]]:
     """
     Write *documents*.
@@ -53,8 +45,9 @@ def write(commit: Commit, documents: Sequence[DocumentRecord]) -> tuple[bool, tu
         Whether anything was written, and what became of each document.
 
     Raises:
-        RequestInvalid: A document would move its source to another space, or its ids are taken.
+        RequestInvalid: A source is named twice or would move to another space, or ids that it derives are taken.
     """
+    refuse_repeated((document.source_id for document in documents), "documents", "source_id")
     sources = _sources(commit, documents)
     spaces = Spaces(commit, (document.space for document in documents))
     owners = _node_owners(commit, documents, sources)

@@ -1,0 +1,108 @@
+"""
+Edges written by API: between two nodes of one space, with confidence and valid time.
+
+Stating the same again writes nothing; stating something else takes the place of what was said about that time.
+"""
+
+import struct
+from collections.abc import Iterable, Sequence
+
+import sqlalchemy as sa
+
+from telha_planner.core.errors import RequestInvalid
+from telha_planner.core.request import OPEN_END
+
+from . import known_nodes
+from .batch import refuse_repeated, valid_time
+from .clock import Commit
+from .known_nodes import KnownNode
+from .pending import Pending
+from .records import EdgeRecord
+from .store import chunks
+from .tables import edge, node
+from .validity import Standing, says_already, supersede
+
+
+def write(commit: Commit, records: Sequence[EdgeRecord]) -> bool:
+    """
+    Write *records*.
+
+    Returns:
+        Whether anything was written.
+
+    Raises:
+        RequestInvalid: An item breaks a rule; the field begins with `edges[i]`.
+    """
+    refuse_repeated((record.edge_id for record in records), "edges", "edge_id")
+    nodes = known_nodes.standing(commit, (end for record in records for end in (record.from_node, record.to_node)))
+    owners, before = _known_edges(commit, (record.edge_id for record in records))
+    pending = Pending(commit)
+    for index, record in enumerate(records):
+        place = f"edges[{index}]"
+        one, other = _ends(place, record, nodes)
+        owner = owners.get(record.edge_id)
+        if owner is not None and owner != (one.space_no, None):
+            rule = "must not name an edge that ingestion made or that lies in another space"
+            raise RequestInvalid(field=f"{place}.edge_id", rule=rule)
+        start, end = valid_time(commit, place, record.valid_from, record.valid_to)
+        state = _state(one.node_no, other.node_no, record.type, record.confidence)
+        rows = before.get(record.edge_id, ())
+        if says_already(rows, state, start, end) is not None:
+            continue
+        for row in supersede(rows, start, end):
+            pending.supersede_edge(row.number, row.remains_until)
+        pending.rows(edge).append(
+            (
+                commit.tenant,
+                commit.number(),
+                record.edge_id,
+                one.node_no,
+                other.node_no,
+                record.type,
+                record.confidence,
+                None,
+                start,
+                end,
+                commit.tx,
+                OPEN_END,
+            )
+        )
+    if pending.empty:
+        return False
+    pending.flush()
+    return True
+
+
+def _ends(place: str, record: EdgeRecord, nodes: dict[bytes, KnownNode]) -> tuple[KnownNode, KnownNode]:
+    one, other = nodes.get(record.from_node), nodes.get(record.to_node)
+    if one is None:
+        raise RequestInvalid(field=f"{place}.from_node_id", rule="must be a node that exists")
+    if other is None:
+        raise RequestInvalid(field=f"{place}.to_node_id", rule="must be a node that exists")
+    if one.space_no != other.space_no:
+        raise RequestInvalid(field=f"{place}.to_node_id", rule="must be a node of the same space as from_node_id")
+    return one, other
+
+
+def _known_edges(
+    commit: Commit, edge_ids: Iterable[bytes]
+) -> tuple[dict[bytes, tuple[int, int | None]], dict[bytes, list[Standing]]]:
+    owners: dict[bytes, tuple[int, int | None]] = {}
+    standing: dict[bytes, list[Standing]] = {}
+    for chunk in chunks(edge_ids):
+        statement = (
+            sa.select(edge, node.c.space_no)
+            .join(node, sa.and_(node.c.tenant == edge.c.tenant, node.c.node_no == edge.c.from_node_no))
+            .where(edge.c.tenant == commit.tenant, edge.c.edge_id.in_(chunk))
+        )
+        for row in commit.connection.execute(statement):
+            owners[row.edge_id] = (row.space_no, row.source_no)
+            if row.tx_to > commit.tx:
+                state = _state(row.from_node_no, row.to_node_no, row.type, row.confidence)
+                found = Standing(row.edge_no, row.valid_from, row.valid_to, state)
+                standing.setdefault(row.edge_id, []).append(found)
+    return owners, standing
+
+
+def _state(from_node_no: int, to_node_no: int, type_name: str, confidence: float) -> bytes:
+    return struct.pack(">qqd", from_node_no, to_node_no, confidence) + type_name.encode()

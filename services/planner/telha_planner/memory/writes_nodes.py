@@ -1,0 +1,120 @@
+"""
+Nodes written by API: facts, entities, notes, each resting on spans of stored sources.
+
+A node is stated whole: type, properties, provenance and valid time. Stating the same again writes nothing; stating
+something else takes the place of what was said about that time (`validity`). A node that ingestion derived belongs to
+its document and cannot be written here.
+"""
+
+from collections.abc import Sequence
+
+from telha_planner.core.errors import RequestInvalid
+from telha_planner.core.request import OPEN_END
+from telha_planner.models.analysis import term_counts
+
+from . import known_nodes
+from .batch import refuse_repeated, valid_time
+from .clock import Commit
+from .known_nodes import KnownNode
+from .node_vectors import NodeVectors
+from .pending import Pending
+from .provenance import Provenance, Slice
+from .records import NodeRecord, Terms
+from .spaces import Spaces
+from .standing import versions_of
+from .state import written_state
+from .tables import node, node_span, node_version
+from .validity import Standing, says_already, supersede
+
+
+def write(commit: Commit, records: Sequence[NodeRecord]) -> bool:
+    """
+    Write *records*.
+
+    Returns:
+        Whether anything was written.
+
+    Raises:
+        RequestInvalid: An item breaks a rule; the field begins with `nodes[i]`.
+    """
+    refuse_repeated((record.node_id for record in records), "nodes", "node_id")
+    spaces = Spaces(commit, (record.space for record in records))
+    nodes = known_nodes.known(commit, (record.node_id for record in records))
+    for index, record in enumerate(records):
+        _refuse_foreign(f"nodes[{index}]", record, nodes.get(record.node_id), spaces)
+    pending = Pending(commit)
+    provenance = Provenance(pending, records, spaces)
+    node_nos = [one.node_no for one in nodes.values()]
+    before = versions_of(commit, node_nos)
+    vectors = NodeVectors(pending, node_nos)
+    for index, record in enumerate(records):
+        place = f"nodes[{index}]"
+        start, end = valid_time(commit, place, record.valid_from, record.valid_to)
+        state = written_state(record.type, record.properties, record.provenance)
+        found = nodes.get(record.node_id)
+        rows: Sequence[Standing] = before.get(found.node_no, ()) if found else ()
+        same = says_already(rows, state, start, end)
+        if found is None:
+            node_no = commit.number()
+            space_no = spaces.number(pending, record.space)
+            pending.rows(node).append((commit.tenant, node_no, record.node_id, space_no, None))
+        else:
+            node_no = found.node_no
+        if same is None:
+            for row in supersede(rows, start, end):
+                pending.supersede_node(row.number, row.remains_until)
+            _open(pending, node_no, record, (start, end), state, provenance.of(record))
+            vectors.replace(place, node_no, record.vector, start)
+        elif record.vector is not None:
+            vectors.put(place, node_no, record.vector, same.valid_from if record.valid_from is None else start)
+    if pending.empty:
+        return False
+    pending.flush()
+    return True
+
+
+def _open(
+    pending: Pending,
+    node_no: int,
+    record: NodeRecord,
+    valid: tuple[int, int],
+    state: bytes,
+    slices: list[Slice],
+) -> None:
+    commit = pending.commit
+    version_no = commit.number()
+    terms = node_terms(slices)
+    pending.rows(node_version).append(
+        (
+            commit.tenant,
+            version_no,
+            node_no,
+            commit.tx,
+            OPEN_END,
+            *valid,
+            record.type,
+            record.properties,
+            state,
+            *terms,
+        )
+    )
+    pending.rows(node_span).extend(
+        (commit.tenant, commit.number(), version_no, piece.span_no, commit.tx, OPEN_END) for piece in slices
+    )
+
+
+def node_terms(slices: Sequence[Slice]) -> Terms:
+    """What BM25 counts of a node: the names of its sources, each once, and the texts of its spans."""
+    if not slices:
+        return Terms.of({})
+    names = dict.fromkeys(piece.name for piece in slices)
+    return Terms.of(term_counts("\n".join([*names, *(piece.text for piece in slices)])))
+
+
+def _refuse_foreign(place: str, record: NodeRecord, found: KnownNode | None, spaces: Spaces) -> None:
+    if found is None:
+        return
+    if found.space_no != spaces.known(record.space):
+        raise RequestInvalid(field=f"{place}.space", rule="must not move a node to another space")
+    if found.source_no is not None:
+        raise RequestInvalid(field=f"{place}.node_id", rule="must not name a node that ingestion made")
