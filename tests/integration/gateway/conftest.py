@@ -3,12 +3,18 @@
 import httpx
 import pytest
 from gateway_server import Script, running
+from rest_contract import check
+
+HOOKS = {"response": [check]}
 
 
 @pytest.fixture(scope="session")
 def _shared():
     script = Script()
-    with running(script, timeout_ms=5000, max_body_bytes=64 * 1024) as url, httpx.Client(base_url=url) as client:
+    with (
+        running(script, timeout_ms=5000, max_body_bytes=64 * 1024) as url,
+        httpx.Client(base_url=url, event_hooks=HOOKS) as client,
+    ):
         yield script, client
 
 

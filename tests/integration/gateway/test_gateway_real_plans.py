@@ -11,6 +11,7 @@ import pytest
 from gateway_server import Script, running
 from planner_parts import parts_in
 from planner_server import PlannerServer
+from rest_contract import check
 from telha_planner.config import ContextSettings, PlannerConfig
 from telha_planner.core.model import SpanClass, SpanRef
 from telha_planner.core.plan import PlannedSpan, plan_hash
@@ -42,10 +43,13 @@ def planner(folder, config):
     def services():
         spools.append(Spool.open(folder / "spool", 1 << 20))
         planning = PlannerSurface(parts.planning, thread, spools[0], Quota(0))
-        context = ContextSurface(parts.planning, thread, spools[0], Quota(0), enabled=config.context.enabled)
+        context = ContextSurface(
+            parts.planning, thread, spools[0], Quota(0), server.meters, enabled=config.context.enabled
+        )
         return [planning.service(), context.service()]
 
-    with PlannerServer(services) as server:
+    server = PlannerServer(services)
+    with server:
         try:
             yield parts, server
         finally:
@@ -62,7 +66,7 @@ def stack(tmp_path_factory):
         headers = {"authorization": f"Bearer {key}"}
         with (
             running(Script(), planner=server.address) as url,
-            httpx.Client(base_url=url, headers=headers, timeout=20) as rest,
+            httpx.Client(base_url=url, headers=headers, timeout=20, event_hooks={"response": [check]}) as rest,
         ):
             yield parts, rest, source
 
