@@ -42,6 +42,11 @@ def keys(model: type[BaseModel], place: tuple[str, ...]) -> list[str]:
     return list(known.annotation.model_fields) if known is not None and _is_model(known.annotation) else []
 
 
+def required_sections(model: type[BaseModel]) -> list[str]:
+    """The sections without a default, because a key in them has none."""
+    return [name for name, field in model.model_fields.items() if field.is_required() and _is_model(field.annotation)]
+
+
 def tolerant(model: type[BaseModel], place: tuple[str, ...]) -> bool:
     """Whether the section at *place* lets keys pass that it does not know."""
     known = at(model, place)

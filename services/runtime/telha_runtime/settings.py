@@ -63,6 +63,8 @@ def load(
     faults: list[str] = []
     tree = {} if path is None else _read(path)
     tree = {section: value for section, value in tree.items() if section not in foreign_sections}
+    for section in setting_types.required_sections(model):
+        tree.setdefault(section, {})  # so that what is missing is named key by key
     _drop_unknown(model, tree, (), foreign_sections, faults)
     variables = _overlay(model, tree, environ, foreign_sections, faults)
     try:

@@ -1,1 +1,233 @@
-"""Answers planners over gRPC from the trace store."""
+"""
+Answers planners over gRPC: one trace, pages of traces, and which records are settled.
+
+Rule 1: every call but health needs the internal credential; it names the tenant, which the planner took from the
+caller's key. Rule 2: "not found" is said only when neither store nor stream can have the trace.
+"""
+
+import asyncio
+import hmac
+from collections.abc import Sequence
+from typing import Any, Final, NoReturn
+from uuid import UUID
+
+import grpc
+from google.protobuf import any_pb2
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.message import Message
+from google.protobuf.struct_pb2 import Struct
+from google.rpc import error_details_pb2, status_pb2
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_status import rpc_status
+from telha.trace.v1 import trace_store_pb2, trace_store_pb2_grpc, traces_pb2
+from telha_runtime.redis import AWAY
+
+from . import pages
+from .pages import TokenInvalid
+from .record import Row, as_json, row_of
+from .store import Filters, Store, StoreFailed
+from .stream import BacklogTooLong, Stream
+
+CREDENTIAL_KEY: Final = "telha-internal"
+_SERVICE: Final = trace_store_pb2.DESCRIPTOR.services_by_name["TraceStore"].full_name
+_DOMAIN: Final = "telha.dev"
+_RETRY_MS: Final = 500
+_MOST_ASKED: Final = 10_000
+_ALL_SPACES: Final = "*"
+_Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class TraceStoreServicer(trace_store_pb2_grpc.TraceStoreServicer):
+    """The three calls of `TraceStore`."""
+
+    def __init__(self, store: Store, stream: Stream, internal_token: str) -> None:
+        """Serve *store* and what is still in *stream* to whoever shows *internal_token*."""
+        self._store = store
+        self._stream = stream
+        self._token = internal_token.encode()
+
+    async def Fetch(self, request: trace_store_pb2.FetchRequest, context: _Context) -> trace_store_pb2.FetchResponse:  # noqa: N802  # gRPC's name
+        """Read one trace."""
+        await self._authenticate(context)
+        trace_id = request.trace_id
+        if not _is_uuid(trace_id):
+            await _refuse_field(context, "trace_id", "must be a lower-case UUID")
+        row: Row | None = None
+        try:
+            row = await self._from_store(request.tenant, trace_id) or await self._from_stream(request.tenant, trace_id)
+            # It may have moved from the stream into the store between the two questions.
+            row = row or await self._from_store(request.tenant, trace_id)
+        except (*AWAY, BacklogTooLong, StoreFailed):
+            metadata = {"trace_id": trace_id}
+            message = f"trace {trace_id} cannot be read at this moment; try again"
+            await _refuse(context, grpc.StatusCode.UNAVAILABLE, "TRACE_PENDING", message, metadata, retry=True)
+        if row is None:
+            metadata = {"resource": "trace"}
+            await _refuse(context, grpc.StatusCode.NOT_FOUND, "NOT_FOUND", "no such trace", metadata)
+        record = Struct()
+        record.update(as_json(row.record))
+        trace = traces_pb2.GetResponse(summary=_summary(row), record=record)
+        return trace_store_pb2.FetchResponse(trace=trace)
+
+    async def Browse(self, request: trace_store_pb2.BrowseRequest, context: _Context) -> trace_store_pb2.BrowseResponse:  # noqa: N802  # gRPC's name
+        """List a page of traces, newest first."""
+        await self._authenticate(context)
+        asked = request.list
+        if asked.page_size < 0:
+            await _refuse_field(context, "page_size", "must be at least 0")
+        filters = Filters(
+            allowed=tuple(request.allowed_spaces) or None,
+            kind=asked.kind if asked.HasField("kind") else None,
+            space=asked.space if asked.HasField("space") else None,
+            from_us=asked.from_us if asked.HasField("from_us") else None,
+            to_us=asked.to_us if asked.HasField("to_us") else None,
+        )
+        size = pages.size_of(asked.page_size)
+        rows: list[Row] = []
+        try:
+            before = pages.position(asked.page_token, request.tenant, filters)
+            rows = await asyncio.to_thread(self._store.browse, request.tenant, filters, before, size + 1)
+        except TokenInvalid as fault:
+            await _refuse_field(context, "page_token", str(fault))
+        except StoreFailed:
+            await _refuse_store(context)
+        page = traces_pb2.ListResponse(traces=map(_summary, rows[:size]))
+        if len(rows) > size:
+            last = rows[size - 1]
+            page.next_page_token = pages.token(request.tenant, filters, (last.recorded_us, last.trace_id))
+        return trace_store_pb2.BrowseResponse(page=page)
+
+    async def Persisted(  # noqa: N802  # gRPC's name
+        self, request: trace_store_pb2.PersistedRequest, context: _Context
+    ) -> trace_store_pb2.PersistedResponse:
+        """Say which traces are settled: stored, or kept as dead letters."""
+        await self._authenticate(context)
+        if len(request.trace_ids) > _MOST_ASKED:
+            await _refuse_field(context, "trace_ids", f"must hold at most {_MOST_ASKED:,} ids")
+        for index, trace_id in enumerate(request.trace_ids):
+            if not _is_uuid(trace_id):
+                await _refuse_field(context, f"trace_ids[{index}]", "must be a lower-case UUID")
+        settled: list[str] = []
+        try:
+            settled = await asyncio.to_thread(self._store.persisted, list(request.trace_ids))
+        except StoreFailed:
+            await _refuse_store(context)
+        return trace_store_pb2.PersistedResponse(trace_ids=settled)
+
+    async def _authenticate(self, context: _Context) -> None:
+        shown = b""
+        for key, value in context.invocation_metadata() or ():
+            if key == CREDENTIAL_KEY:
+                shown = value.encode() if isinstance(value, str) else value
+        if not hmac.compare_digest(shown, self._token):
+            message = "the internal credential is required"
+            await _refuse(context, grpc.StatusCode.UNAUTHENTICATED, "UNAUTHENTICATED", message, {})
+
+    async def _from_store(self, tenant: str, trace_id: str) -> Row | None:
+        return await asyncio.to_thread(self._store.fetch, tenant, trace_id)
+
+    async def _from_stream(self, tenant: str, trace_id: str) -> Row | None:
+        found = await self._stream.find(tenant, trace_id)
+        return None if found is None else row_of(found)
+
+
+class Listener:
+    """The gRPC server of the writer: `TraceStore` and health."""
+
+    def __init__(self, address: str, servicer: TraceStoreServicer) -> None:
+        """
+        Prepare to listen.
+
+        Args:
+            address: `host:port` or `unix:/path`.
+            servicer: What answers.
+        """
+        self._address = address
+        self._health = health.aio.HealthServicer()  # type: ignore[attr-defined]  # the stubs lack aio
+        # Records of large pools exceed gRPC's default; both sides are ours.
+        options = (("grpc.max_send_message_length", -1), ("grpc.so_reuseport", 0))
+        self._server = grpc.aio.server(options=options)
+        trace_store_pb2_grpc.add_TraceStoreServicer_to_server(servicer, self._server)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+
+    async def start(self) -> int:
+        """
+        Listen and say SERVING.
+
+        Returns:
+            The port; 1 for a unix socket.
+
+        Raises:
+            OSError: The address cannot be had.
+        """
+        try:
+            port = self._server.add_insecure_port(self._address)
+        except RuntimeError as fault:
+            raise OSError(f"the trace writer cannot listen on {self._address}") from fault
+        await self._server.start()
+        for name in ("", _SERVICE):
+            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        return int(port)
+
+    async def stop(self, grace_s: float) -> None:
+        """Say NOT_SERVING, then end within *grace_s*."""
+        await self._health.enter_graceful_shutdown()
+        await self._server.stop(grace_s)
+
+
+def _summary(row: Row) -> traces_pb2.TraceSummary:
+    return traces_pb2.TraceSummary(
+        trace_id=row.trace_id,
+        kind=row.kind,
+        recorded_us=row.recorded_us,
+        spaces=[_ALL_SPACES] if row.spaces is None else row.spaces,
+        plan_hash=row.plan_hash or "",
+        budget=row.budget,
+        used=row.used,
+        items=row.items,
+        stranded=row.stranded,
+    )
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
+
+
+async def _refuse_field(context: _Context, field: str, rule: str) -> NoReturn:
+    violation = error_details_pb2.BadRequest.FieldViolation(field=field, description=rule)
+    details = [error_details_pb2.BadRequest(field_violations=[violation])]
+    code = grpc.StatusCode.INVALID_ARGUMENT
+    await _refuse(context, code, "INVALID_REQUEST", f"{field} {rule}", {"field": field, "rule": rule}, details)
+
+
+async def _refuse_store(context: _Context) -> NoReturn:
+    message = "the trace store is not available; try again"
+    await _refuse(context, grpc.StatusCode.UNAVAILABLE, "UNAVAILABLE", message, {"part": "the trace store"}, retry=True)
+
+
+async def _refuse(
+    context: _Context,
+    code: grpc.StatusCode,
+    reason: str,
+    message: str,
+    metadata: dict[str, str],
+    details: Sequence[Message] = (),
+    *,
+    retry: bool = False,
+) -> NoReturn:
+    info: list[Message] = [error_details_pb2.ErrorInfo(reason=reason, domain=_DOMAIN, metadata=metadata), *details]
+    if retry:
+        delay = Duration()
+        delay.FromMilliseconds(_RETRY_MS)
+        info.append(error_details_pb2.RetryInfo(retry_delay=delay))
+    packed = []
+    for detail in info:
+        packed.append(any_pb2.Any())
+        packed[-1].Pack(detail)
+    number: int = code.value[0]
+    status = rpc_status.to_status(status_pb2.Status(code=number, message=message, details=packed))
+    await context.abort_with_status(status)  # type: ignore[attr-defined]  # the stubs lack it
+    raise AssertionError("abort_with_status raises")

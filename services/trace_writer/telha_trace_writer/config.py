@@ -1,0 +1,67 @@
+"""
+The trace writer's settings: `[writer]`, and what it shares with planners in `[trace]`.
+
+Rule: `[trace]` belongs to the planner, which refuses its unknown keys; the writer reads what both must agree on.
+"""
+
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+FOREIGN_SECTIONS: Final = frozenset(
+    {"planner", "context", "tokens", "store", "server", "ingest", "gateway", "up", "embedding", "generation"}
+)
+"""Sections of the other services, which pass unread."""
+
+
+class SharedTraceSettings(BaseModel):
+    """
+    `[trace]`, as far as the writer reads it.
+
+    Attributes:
+        stream: Key of the stream; its hash tag keeps it and the dead-letter stream in one slot of a cluster.
+        writer: Where the writer listens: `host:port` or `unix:/path`.
+        internal_token: What planners must show; at least 16 characters.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    redis_url: str = "redis://127.0.0.1:6379/0"
+    stream: str = "telha:{trace}:0"
+    writer: str = "127.0.0.1:7341"
+    internal_token: Annotated[str, Field(min_length=16)]
+
+
+class WriterSettings(BaseModel):
+    """
+    `[writer]`.
+
+    Attributes:
+        store: The SQLite file of the traces.
+        group: Consumer group; all writers of one store share it.
+        batch_entries: Most entries in one transaction.
+        reclaim_idle_ms: A delivery that nobody acknowledged for this long is taken over.
+        max_deliveries: An entry that was delivered more often is taken for poison.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    store: Path = Path("data/traces.db")
+    busy_timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 10_000
+    group: str = "writer"
+    batch_entries: Annotated[int, Field(ge=1, le=10_000)] = 200
+    reclaim_idle_ms: Annotated[int, Field(ge=50, le=3_600_000)] = 10_000
+    max_deliveries: Annotated[int, Field(ge=1, le=1000)] = 5
+    drain_ms: Annotated[int, Field(ge=0, le=600_000)] = 10_000
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["json", "console"] = "json"
+
+
+class WriterConfig(BaseModel):
+    """Everything the trace writer is told."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    trace: SharedTraceSettings
+    writer: WriterSettings = Field(default_factory=WriterSettings)

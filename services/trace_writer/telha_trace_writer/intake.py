@@ -1,0 +1,93 @@
+"""
+What happens to delivered entries: stored, buried or held; then acknowledged.
+
+    delivery ──► frame? ──► delivered too often? ──► record? ──► one transaction ──► acknowledged
+                   │ unknown version: held      │ poison        │ malformed: dead letter
+
+Rule 1: an entry that was delivered too often is buried before its record is parsed: the parser may be what kills us.
+Rule 2: a frame of an unknown version is neither stored nor buried; it stays pending for a newer writer.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from telha_runtime import frame
+from telha_runtime.frame import FrameMalformed, FrameUnknown
+
+from . import deadletter
+from .deadletter import Dead
+from .record import RecordMalformed, Row, row_of
+from .store import Store
+from .stream import Delivery, Stream
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Intake:
+    """
+    Takes deliveries in.
+
+    Attributes:
+        stored: Traces stored since the start.
+        repeated: Entries whose trace was there already.
+        buried: Dead letters since the start.
+        held: Ids of entries of an unknown version.
+    """
+
+    store: Store
+    stream: Stream
+    max_deliveries: int
+    now_us: Callable[[], int]
+    stored: int = 0
+    repeated: int = 0
+    buried: int = 0
+    held: set[bytes] = field(default_factory=set)
+
+    async def take(self, deliveries: Sequence[Delivery]) -> None:
+        """
+        Settle *deliveries*; those that are held stay pending.
+
+        Raises:
+            StoreFailed: Nothing of them is acknowledged; try again.
+            RedisError, OSError: They are durable, but perhaps not acknowledged; they will be delivered again.
+        """
+        rows: list[Row] = []
+        done: list[bytes] = []
+        dead: list[Dead] = []
+        for delivery in deliveries:
+            try:
+                row = self._row(delivery)
+            except FrameUnknown as unknown:
+                self._hold(delivery, unknown)
+                continue
+            except (FrameMalformed, RecordMalformed) as fault:
+                dead.append(Dead(delivery, str(fault)))
+                continue
+            done.append(delivery.entry_id)
+            if row is not None:
+                rows.append(row)
+        if rows:
+            new = await asyncio.to_thread(self.store.insert, rows)
+            self.stored += new
+            self.repeated += len(rows) - new
+        await self.stream.acknowledge(done)
+        if dead:
+            await asyncio.to_thread(deadletter.settle, self.store, dead, self.now_us)
+            await deadletter.announce(self.stream, dead)
+            self.buried += len(dead)
+
+    def _row(self, delivery: Delivery) -> Row | None:
+        if delivery.fields is None:
+            return None
+        found = frame.decode(delivery.fields)
+        if delivery.deliveries > self.max_deliveries:
+            raise RecordMalformed(f"it was delivered {delivery.deliveries} times and never acknowledged")
+        return row_of(found)
+
+    def _hold(self, delivery: Delivery, unknown: FrameUnknown) -> None:
+        if delivery.entry_id not in self.held:
+            self.held.add(delivery.entry_id)
+            _log.warning("entry %s waits for a newer writer: %s", delivery.entry_id.decode(), unknown)
