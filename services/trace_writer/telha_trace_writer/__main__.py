@@ -40,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
     except UrlInvalid as fault:
         sys.stderr.write(f"trace.redis_url: {fault}\n")
         return EXIT_CONFIG
-    except (StoreUnusable, OSError) as fault:
+    except (StoreUnusable, service.AddressTaken, OSError) as fault:
         sys.stderr.write(f"{fault}\n")
         return EXIT_UNAVAILABLE
     return 0

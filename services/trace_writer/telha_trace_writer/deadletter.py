@@ -9,7 +9,7 @@ Rule 2: a dead letter counts as settled when a planner asks, or it would be sent
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 import msgpack
 from redis.typing import EncodableT, FieldT
@@ -56,7 +56,7 @@ async def announce(stream: Stream, dead: Sequence[Dead]) -> None:
     """Move *dead*, which is durable, into the dead-letter stream."""
     pipeline = stream.redis.pipeline(transaction=True)
     for letter in dead:
-        content: dict[FieldT, EncodableT] = {**(letter.delivery.fields or {})}
+        content = cast("dict[FieldT, EncodableT]", dict(letter.delivery.fields or {}))
         content |= {b"reason": letter.reason.encode(), b"entry_id": letter.delivery.entry_id}
         pipeline.xadd(stream.dead_key, content, maxlen=_KEPT_IN_STREAM, approximate=True)
         pipeline.xack(stream.key, stream.group, letter.delivery.entry_id)

@@ -9,6 +9,7 @@ hand is finished first, then calls in flight.
 """
 
 import asyncio
+import contextlib
 import logging
 import os
 import secrets
@@ -31,6 +32,10 @@ _CONSUMERS_STOP_S: Final = REPLY_WITHIN_S + 5
 _log = logging.getLogger(__name__)
 
 
+class AddressTaken(Exception):
+    """Another process listens where this one should."""
+
+
 async def serve(config: WriterConfig, stop: asyncio.Event | None = None) -> None:
     """
     Run until SIGTERM, SIGINT or *stop*.
@@ -38,7 +43,7 @@ async def serve(config: WriterConfig, stop: asyncio.Event | None = None) -> None
     Raises:
         StoreUnusable: The store cannot be opened.
         UrlInvalid: The Redis URL is none.
-        OSError: The address cannot be had.
+        AddressTaken, OSError: The address cannot be had.
     """
     stop = stop or process.install_stop_signals(asyncio.get_running_loop())
     writer = config.writer
@@ -51,6 +56,7 @@ async def serve(config: WriterConfig, stop: asyncio.Event | None = None) -> None
     reclaim = Reclaim(stream, intake, writer.reclaim_idle_ms, writer.batch_entries)
     listener = Listener(config.trace.writer, TraceStoreServicer(store, stream, config.trace.internal_token))
     try:
+        _refuse_taken_socket(config.trace.writer)
         await listener.start()
         _log.info("serving traces on %s", config.trace.writer)
         async with asyncio.TaskGroup() as tasks:
@@ -64,6 +70,15 @@ async def serve(config: WriterConfig, stop: asyncio.Event | None = None) -> None
         await client.aclose()
         store.close()
     _log.info("stopped: %d stored, %d repeated, %d dead", intake.stored, intake.repeated, intake.buried)
+
+
+def _refuse_taken_socket(address: str) -> None:
+    # gRPC removes an existing socket file before it binds, even under a living server.
+    if not address.startswith("unix:"):
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe, contextlib.suppress(OSError):
+        probe.connect(address.removeprefix("unix:").removeprefix("//"))
+        raise AddressTaken(f"another process listens on {address}")
 
 
 async def _warn(stream: Stream) -> None:

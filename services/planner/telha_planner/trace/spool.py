@@ -50,6 +50,7 @@ class Spool:
     Attributes:
         unsent: Entries in order that nobody has taken to the stream yet; the emitter pops from the left.
         appended: Set whenever *unsent* grew.
+        emptied: Set while the writer has everything.
         refused: Appends refused since the start.
     """
 
@@ -64,6 +65,8 @@ class Spool:
         self._closing = False
         self.unsent: deque[Entry] = deque()
         self.appended = asyncio.Event()
+        self.emptied = asyncio.Event()
+        self.emptied.set()
         self.refused = 0
 
     @classmethod
@@ -149,6 +152,8 @@ class Spool:
             entry = self._entries.pop(trace_id, None)
             if entry is not None:
                 self._files.release(entry.segment)
+        if not self._entries:
+            self.emptied.set()
 
     async def close(self) -> None:
         """Finish the appends that were accepted, then leave the spool to its next owner."""
@@ -200,7 +205,9 @@ class Spool:
             entry = Entry(placed.seq, placed.trace_id, placed.tenant, placed, held)
             self._entries[entry.trace_id] = entry
             self.unsent.append(entry)
-        self.appended.set()
+        if self._entries:
+            self.emptied.clear()
+            self.appended.set()
 
 
 def _reopen(path: Path) -> tuple[Segment, list[Placed]]:
