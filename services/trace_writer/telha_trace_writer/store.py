@@ -246,7 +246,10 @@ def _connected(path: Path, busy_timeout_ms: int) -> sqlite3.Connection:
 
 
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:
-    # Another writer may start on the same file at the same time.
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version == len(_MIGRATIONS):
+        return
+    # Another writer may start on the same file at the same time, so look again under the lock.
     connection.execute("BEGIN IMMEDIATE")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > len(_MIGRATIONS):
