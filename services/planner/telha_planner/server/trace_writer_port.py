@@ -21,6 +21,8 @@ from .status import DETAILS_KEY
 
 CREDENTIAL_KEY = "telha-internal"
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
+CREDENTIAL_KEY = "telha-internal"
+"""Metadata key of the internal credential."""
 PERSISTED_TIMEOUT_S = 10.0
 _PART = "the trace writer"
 _log = structlog.get_logger(__name__)

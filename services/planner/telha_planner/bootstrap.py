@@ -1,0 +1,133 @@
+"""
+The planner put together: the one place that knows every part, in the order in which they start and stop.
+
+    store → ingest child → tokenizers, columns, plan thread → spool, emitter → listener
+
+Rule 1: nothing is constructed at import. Rule 2: what starts is stopped in reverse order, whatever fails on the way.
+Rule 3: at SIGTERM the listener drains first, then the spool gets its chance to be shipped.
+"""
+
+import asyncio
+import gc
+import os
+import time
+from contextlib import AsyncExitStack
+
+import structlog
+from telha_runtime import process
+from telha_runtime import redis as redis_client
+
+from telha_planner.columns.tenant import Columns
+from telha_planner.config import PlannerConfig
+from telha_planner.core.errors import Unavailable
+from telha_planner.ingest.process import IngestFault, IngestProcess
+from telha_planner.memory.reads import Sources
+from telha_planner.memory.store import Store, StoreUnusable
+from telha_planner.memory.texts import SourceTexts
+from telha_planner.models.tokenizers import Tokenizers, TokenizersInvalid
+from telha_planner.pipeline import Planning
+from telha_planner.server.context import ContextSurface
+from telha_planner.server.dispatch import PlanThread
+from telha_planner.server.listener import Listener, ListenFailed
+from telha_planner.server.memory import MemorySurface
+from telha_planner.server.meters import Meters
+from telha_planner.server.planner import PlannerSurface
+from telha_planner.server.quota import Quota
+from telha_planner.server.trace_writer_port import TraceWriter
+from telha_planner.server.traces import TracesSurface
+from telha_planner.trace.emitter import Emitter
+from telha_planner.trace.ids import TraceIds
+from telha_planner.trace.spool import Spool, SpoolUnusable
+
+CONFIGURATION_FAULTS = (TokenizersInvalid, redis_client.UrlInvalid)
+START_FAULTS = (StoreUnusable, SpoolUnusable, ListenFailed, IngestFault, Unavailable)
+
+MEBIBYTE = 1 << 20
+
+_log = structlog.get_logger(__name__)
+
+
+def now() -> int:
+    """The wall clock, µs since 1970 UTC."""
+    return time.time_ns() // 1000
+
+
+async def serve(config: PlannerConfig) -> None:
+    """
+    Answer calls until SIGTERM or SIGINT, then drain.
+
+    Raises:
+        TokenizersInvalid, UrlInvalid: The configuration is wrong.
+        StoreUnusable, SpoolUnusable, ListenFailed, IngestFault, Unavailable: A part cannot be had.
+    """
+    stop = process.install_stop_signals(asyncio.get_running_loop())
+    tokenizers = Tokenizers(config.tokens)
+    async with AsyncExitStack() as parts:
+        store = Store.open(config.store.url, busy_timeout_ms=config.store.busy_timeout_ms)
+        parts.callback(store.close)
+        ingest = IngestProcess(
+            config.store.url,
+            busy_timeout_ms=config.store.busy_timeout_ms,
+            log_level=config.server.log_level,
+            log_format=config.server.log_format,
+        )
+        parts.push_async_callback(ingest.close)
+        await ingest.start()
+        texts = SourceTexts(store, config.store.text_cache_mb * MEBIBYTE)
+        planning = Planning(
+            store=store,
+            columns=Columns(store, config.store.columns_memory_mb * MEBIBYTE),
+            texts=texts,
+            tokenizers=tokenizers,
+            config=config,
+            now=now,
+            new_trace_id=TraceIds(now, os.urandom).next,
+        )
+        spool, writer = await _trace_path(config, parts)
+        meters = Meters()
+        listener = _listener(config, planning, spool, writer, ingest, Sources(store), meters)
+        await listener.start()
+        parts.push_async_callback(listener.drain)
+        if config.server.metrics_port:
+            meters.serve(config.server.host, config.server.metrics_port)
+        # What is loaded by now lives as long as the process; collections need not visit it again.
+        gc.freeze()
+        _log.info("listening", address=listener.address)
+        await stop.wait()
+        _log.info("draining")
+    _log.info("stopped")
+
+
+async def _trace_path(config: PlannerConfig, parts: AsyncExitStack) -> tuple[Spool, TraceWriter]:
+    settings = config.trace
+    spool = Spool.open(settings.spool, settings.spool_max_mb * MEBIBYTE)
+    parts.push_async_callback(spool.close)
+    redis = redis_client.connect(settings.redis_url)
+    parts.push_async_callback(redis.aclose)
+    writer = TraceWriter(settings.writer, settings.internal_token)
+    parts.push_async_callback(writer.close)
+    emitter = Emitter(spool, redis, writer, settings.stream)
+    emitter.start()
+    parts.push_async_callback(emitter.stop, config.server.drain_ms / 1000)
+    return spool, writer
+
+
+def _listener(
+    config: PlannerConfig,
+    planning: Planning,
+    spool: Spool,
+    writer: TraceWriter,
+    ingest: IngestProcess,
+    sources: Sources,
+    meters: Meters,
+) -> Listener:
+    thread = PlanThread(config.server.max_waiting)
+    plan_quota = Quota(config.server.plan_calls_per_minute)
+    context_quota = Quota(config.server.context_calls_per_minute)
+    surfaces = (
+        PlannerSurface(planning, thread, spool, plan_quota),
+        ContextSurface(planning, thread, spool, context_quota, meters, enabled=config.context.enabled),
+        MemorySurface(planning, thread, ingest, sources),
+        TracesSurface(planning, thread, spool, writer),
+    )
+    return Listener(config.server, [surface.service() for surface in surfaces], meters)
