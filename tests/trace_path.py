@@ -11,7 +11,8 @@ from uuid import uuid4
 import grpc
 import msgpack
 from telha.trace.v1 import trace_store_pb2, trace_store_pb2_grpc
-from telha_planner.trace.emitter import Emitter, WriterAway
+from telha_planner.core.errors import Unavailable
+from telha_planner.trace.emitter import Emitter
 from telha_planner.trace.spool import Spool
 from telha_runtime import frame, redis
 from telha_runtime.frame import Frame
@@ -29,7 +30,7 @@ _INSTANTS = itertools.count(1_790_000_000_000_000)
 
 
 def a_record(trace_id: str, tenant: str = "acme", **changes: Any) -> bytes:
-    """A record of a Context call, as docs/trace-record.md describes it; a change to None removes the field."""
+    """A record of a Context call, as docs/trace-record.md describes it."""
     content = {
         "v": 1,
         "kind": "context",
@@ -49,8 +50,7 @@ def a_record(trace_id: str, tenant: str = "acme", **changes: Any) -> bytes:
         "pool": None,
         "error": None,
     }
-    content |= changes
-    return msgpack.packb({key: value for key, value in content.items() if key not in changes or value is not None})
+    return msgpack.packb(content | changes)
 
 
 def an_entry(trace_id: str | None = None, tenant: str = "acme", **changes: Any) -> dict[bytes, bytes]:
@@ -134,7 +134,7 @@ class RemoteWriter:
         try:
             return list((await self._stub.Persisted(request, metadata=credential(), timeout=5)).trace_ids)
         except grpc.aio.AioRpcError as fault:
-            raise WriterAway(fault.code().name) from fault
+            raise Unavailable(part="the trace writer") from fault
 
 
 @asynccontextmanager
@@ -157,11 +157,11 @@ async def an_emitter(
         await remote.channel.close()
 
 
-async def emit(emitter: Emitter, count: int, tenant: str = "acme") -> list[str]:
-    """Emit *count* records; their ids in order."""
+async def append(spool: Spool, count: int, tenant: str = "acme") -> list[str]:
+    """Append *count* records; their ids in order."""
     trace_ids = [str(uuid4()) for _ in range(count)]
     for trace_id in trace_ids:
-        await emitter.emit(a_record(trace_id, tenant), trace_id)
+        await spool.append(a_record(trace_id, tenant), trace_id)
     return trace_ids
 
 

@@ -10,9 +10,10 @@ from pydantic import BaseModel
 from telha_gateway.config import GatewayConfig
 from telha_planner.config import PlannerConfig
 from telha_runtime import setting_types
+from telha_trace_writer.config import WriterConfig
 
 PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
-MODELS: tuple[type[BaseModel], ...] = (PlannerConfig, GatewayConfig)
+MODELS: tuple[type[BaseModel], ...] = (PlannerConfig, WriterConfig, GatewayConfig)
 _FREE = "*"
 _SECTION = re.compile(r"^## `\[(.+?)\]`.*?\n(.*?)(?=^## |\Z)", flags=re.MULTILINE | re.DOTALL)
 

@@ -12,7 +12,7 @@ import msgpack
 import pytest
 from fixtures.valkey import ValkeyServer
 from telha_trace_writer.store import Filters, Store
-from trace_path import STREAM, a_listener, a_record, a_stub, a_writer, an_emitter, config, emit, fetch, until
+from trace_path import STREAM, a_listener, a_record, a_stub, a_writer, an_emitter, append, config, fetch, until
 
 Test = Callable[[], Coroutine[Any, Any, None]]
 
@@ -51,7 +51,7 @@ def test_a_record_reaches_the_store_and_leaves_the_spool(valkey_server: ValkeySe
                 spool,
             ),
         ):
-            trace_ids = await emit(emitter, 50)
+            trace_ids = await append(spool, 50)
             await asyncio.wait_for(spool.emptied.wait(), 20)
             trace = await fetch(stub, trace_ids[7])
             assert trace.summary.trace_id == trace_ids[7]
@@ -72,8 +72,8 @@ def test_a_trace_is_found_at_each_stage(valkey_server: ValkeyServer, folder: Pat
 
     async def test() -> None:
         away = f"unix://{folder / 'nobody'}"
-        async with an_emitter(folder / "spool", away, settings.trace.writer) as (emitter, spool):
-            (trace_id,) = await emit(emitter, 1)
+        async with an_emitter(folder / "spool", away, settings.trace.writer) as (_, spool):
+            (trace_id,) = await append(spool, 1)
             content = spool.get("acme", trace_id)
             assert content == a_record(trace_id, recorded_us=msgpack.unpackb(content)["recorded_us"])
             assert spool.get("rival", trace_id) is None
@@ -103,11 +103,11 @@ def test_a_trace_of_another_tenant_does_not_exist(valkey_server: ValkeyServer, f
         async with (
             a_writer(settings) as stub,
             an_emitter(folder / "spool", valkey_server.url, settings.trace.writer) as (
-                emitter,
+                _,
                 spool,
             ),
         ):
-            (trace_id,) = await emit(emitter, 1)
+            (trace_id,) = await append(spool, 1)
             await asyncio.wait_for(spool.emptied.wait(), 20)
             assert (await fetch(stub, trace_id)).summary.trace_id == trace_id
             assert await refused(fetch(stub, trace_id, "rival")) == grpc.StatusCode.NOT_FOUND
@@ -127,10 +127,10 @@ def test_redis_away_and_back_in_order(own_valkey: ValkeyServer, folder: Path) ->
                 spool,
             ),
         ):
-            sent = await emit(emitter, 20)
+            sent = await append(spool, 20)
             await asyncio.wait_for(spool.emptied.wait(), 20)
             await asyncio.to_thread(own_valkey.stop)
-            sent += await emit(emitter, 200)
+            sent += await append(spool, 200)
             assert spool.depth == 200
             assert await refused(fetch(stub, sent[-1])) == grpc.StatusCode.UNAVAILABLE
             assert (await fetch(stub, sent[0])).summary.trace_id == sent[0]
@@ -148,7 +148,7 @@ def test_a_redis_that_forgets_what_it_acknowledged_loses_nothing(valkey_server: 
 
     async def test() -> None:
         async with an_emitter(folder / "spool", valkey_server.url, settings.trace.writer) as (emitter, spool):
-            sent = await emit(emitter, 30)
+            sent = await append(spool, 30)
             with valkey_server.client() as client:
                 await until(lambda: client.xlen(STREAM) == 30)
                 client.flushall()
@@ -158,7 +158,7 @@ def test_a_redis_that_forgets_what_it_acknowledged_loses_nothing(valkey_server: 
                 # And once more with the group gone under a running writer.
                 with valkey_server.client() as client:
                     client.flushall()
-                sent += await emit(emitter, 30)
+                sent += await append(spool, 30)
                 await asyncio.wait_for(spool.emptied.wait(), 30)
             assert sorted(stored(folder)) == sorted(sent)
 
@@ -172,10 +172,10 @@ def test_records_left_by_a_dead_planner_arrive_once(valkey_server: ValkeyServer,
 
     async def test() -> None:
         async with (
-            an_emitter(folder / "spool", away, settings.trace.writer) as (one, _),
-            an_emitter(folder / "spool", valkey_server.url, settings.trace.writer) as (two, _),
+            an_emitter(folder / "spool", away, settings.trace.writer) as (_, one),
+            an_emitter(folder / "spool", valkey_server.url, settings.trace.writer) as (two, second),
         ):
-            sent = await emit(one, 5) + await emit(two, 5)
+            sent = await append(one, 5) + await append(second, 5)
             await until(lambda: two.sent == 5)
         async with (
             a_writer(settings) as stub,
@@ -205,7 +205,7 @@ def test_stopping_an_emitter_drains_it(valkey_server: ValkeyServer, folder: Path
                 spool,
             ),
         ):
-            await emit(emitter, 10)
+            await append(spool, 10)
             await emitter.stop(20)
             assert spool.depth == 0
         started = asyncio.get_running_loop().time()
@@ -213,7 +213,7 @@ def test_stopping_an_emitter_drains_it(valkey_server: ValkeyServer, folder: Path
             emitter,
             spool,
         ):
-            await emit(emitter, 1)
+            await append(spool, 1)
             await emitter.stop(0.1)
             assert spool.depth == 1
         assert asyncio.get_running_loop().time() - started < 5
@@ -234,9 +234,9 @@ def test_two_writers_share_the_work(valkey_server: ValkeyServer, folder: Path) -
             a_writer(first),
             a_writer(second),
             a_stub(second.trace.writer) as stub,
-            an_emitter(folder / "spool", valkey_server.url, first.trace.writer) as (emitter, spool),
+            an_emitter(folder / "spool", valkey_server.url, first.trace.writer) as (_, spool),
         ):
-            sent = await emit(emitter, 100)
+            sent = await append(spool, 100)
             await asyncio.wait_for(spool.emptied.wait(), 20)
             assert (await fetch(stub, sent[50])).summary.trace_id == sent[50]
         assert sorted(stored(folder)) == sorted(sent)
@@ -252,12 +252,12 @@ def test_a_record_that_no_writer_can_read_does_not_stay_for_ever(valkey_server: 
         async with (
             a_writer(settings),
             an_emitter(folder / "spool", valkey_server.url, settings.trace.writer) as (
-                emitter,
+                _,
                 spool,
             ),
         ):
             trace_id = str(uuid4())
-            await emitter.emit(a_record(trace_id, kind=7), trace_id)
+            await spool.append(a_record(trace_id, kind=7), trace_id)
             await asyncio.wait_for(spool.emptied.wait(), 20)
         with valkey_server.client() as client:
             ((_, fields),) = client.xrange(f"{STREAM}:dead")

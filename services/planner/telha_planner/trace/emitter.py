@@ -23,6 +23,8 @@ from telha_runtime.backoff import Backoff, sleep
 from telha_runtime.frame import Frame
 from telha_runtime.redis import AWAY
 
+from telha_planner.core.errors import Unavailable
+
 from .spool import Entry, Spool
 
 _BATCH_ENTRIES: Final = 256
@@ -33,20 +35,16 @@ _LONGEST_OVERDUE_S: Final = 600.0
 _log = logging.getLogger(__name__)
 
 
-class WriterAway(Exception):
-    """The trace writer cannot be asked at this moment."""
-
-
 class Writer(Protocol):
     """What is asked of the trace writer; made in `server/` from the gRPC stub."""
 
     async def persisted(self, trace_ids: Sequence[str]) -> Collection[str]:
-        """Those of *trace_ids*, at most 1,000, that are settled; raises `WriterAway`."""
+        """Those of *trace_ids*, at most 1,000, that are settled; raises `Unavailable`."""
 
 
 class Emitter:
     """
-    The way of records out of this planner. `start`, then `emit`; `stop` at the end.
+    The way of records out of this planner, from `start` to `stop`.
 
     Attributes:
         sent: Entries that Redis took since the start, repeats included.
@@ -97,15 +95,6 @@ class Emitter:
         """Begin to carry."""
         self._tasks = [asyncio.create_task(self._carry(loop)) for loop in (self._ship, self._confirm)]
 
-    async def emit(self, record: bytes, trace_id: str) -> None:
-        """
-        Return when *record* survives a crash of this process and of the machine.
-
-        Raises:
-            TraceBacklogFull: It was not taken; the call must not be answered as if it had been.
-        """
-        await self._spool.append(record, trace_id)
-
     async def stop(self, within_s: float) -> None:
         """Wait at most *within_s* until everything is settled, then stop; the rest stays in the spool."""
         with contextlib.suppress(TimeoutError):
@@ -127,7 +116,7 @@ class Emitter:
 
     async def _ship(self) -> None:
         # What a former process left here may have been sent and stored.
-        with contextlib.suppress(WriterAway):
+        with contextlib.suppress(Unavailable):
             for asked in _chunks([entry.trace_id for entry in self._spool.unsent]):
                 self._forget(await self._writer.persisted(asked))
         while True:
@@ -200,9 +189,9 @@ class Emitter:
             await sleep(round_s, self._stop)
             try:
                 any_settled = await self._ask()
-            except WriterAway as fault:
+            except Unavailable as fault:
                 if not backoff.failing:
-                    _log.warning("the trace writer cannot be asked: %s", fault)
+                    _log.warning("cannot ask what is stored: %s", fault)
                 await backoff.pause()
                 continue
             backoff.reset()
