@@ -38,13 +38,13 @@ class History:
             times.append(self.memory.tx)
         return times
 
-    def step(self) -> None:
-        """One transaction of one to three different changes."""
+    def step(self, at: int | None = None) -> None:
+        """One transaction of one to three different changes, at the instant *at* if given."""
         changes: list[Callable[[Commit], None]] = [
             self._document, self._note, self._edges, self._vectors, self._clarification, self._closing,
         ]  # fmt: skip
         chosen = self.dice.sample(changes, self.dice.randint(1, 3))
-        with self.memory.commit() as commit:
+        with self.memory.commit(at) as commit:
             if not self.nodes:
                 self._document(commit)
                 chosen = [change for change in chosen if change != self._document]

@@ -22,6 +22,7 @@ from telha_planner.models.counts import Terms
 from telha_planner.recall.ports import Recalled, RecallQuery, Scoring
 from telha_planner.recall.recall import recall
 
+SECOND = 1_000_000
 START = 1_780_272_000_000_000
 ROOT = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
 ALL_LEGS = frozenset(Leg)
@@ -36,6 +37,7 @@ class Memory:
     """One tenant's tables; `commit` gives each block its own transaction time."""
 
     def __init__(self, folder: Path, tenant: int = 1) -> None:
+        folder.mkdir(exist_ok=True)
         self.store = Store.open(f"sqlite:///{folder}/memory.db", busy_timeout_ms=10_000)
         self.tenant = tenant
         self.tx = 0
@@ -52,8 +54,8 @@ class Memory:
 
     @contextmanager
     def commit(self, at: int | None = None, *, erased: bool = False) -> Iterator["Commit"]:
-        """A write transaction; its tx is *at*, or one second after the one before."""
-        tx = max(at or 0, self.tx + (1 if at is not None else 1_000_000), START)
+        """A write transaction; its tx is *at*, or the next whole second after the one before."""
+        tx = max(at or (self.tx // SECOND + 1) * SECOND, START)
         with self.store.writing() as connection:
             yield Commit(self, connection, tx)
             values: dict[str, int] = {"last_tx": tx, "next_no": self._no}

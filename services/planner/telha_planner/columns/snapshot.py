@@ -11,12 +11,13 @@ from .ids import whole
 from .projected import TenantColumns
 from .questions import OpenClarification
 from .view import View
+from .visible import Visible
 
 INDEX_VERSION = "int8-exact.1"
 """How vectors are searched; recorded in traces, since a replay must search alike."""
 
 _VIEWS = 16
-"""Most views kept per tenant."""
+"""Most sets of visible nodes kept per tenant."""
 
 
 class Snapshot:
@@ -54,7 +55,7 @@ class Snapshot:
         """
         if tx_t > self.last_tx:
             raise ValueError(f"tx_t {tx_t} is after the snapshot's last commit {self.last_tx}")
-        return self._views.at(self.columns, spaces, valid_t, tx_t)
+        return View(self.columns, self._views.at(self.columns, spaces, valid_t, tx_t), valid_t, tx_t)
 
     def node_ids(self, node_nos: npt.ArrayLike) -> list[bytes]:
         """The 16-byte ids of nodes."""
@@ -81,31 +82,31 @@ class Snapshot:
 
 
 class Views:
-    """The views of one tenant that were used last."""
+    """The visible nodes of one tenant that requests used last."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[tuple[int, ...] | None, int | None], View] = OrderedDict()
+        self._kept: OrderedDict[tuple[tuple[int, ...] | None, int | None], Visible] = OrderedDict()
 
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return sum(view.nbytes for view in self._kept.values())
+        return sum(visible.nbytes for visible in self._kept.values())
 
-    def at(self, columns: TenantColumns, names: tuple[str, ...] | None, valid_t: int, tx_t: int) -> View:
-        """A view of the spaces *names* at the two instants, kept or made."""
+    def at(self, columns: TenantColumns, names: tuple[str, ...] | None, valid_t: int, tx_t: int) -> Visible:
+        """The visible nodes of the spaces *names* at the two instants, kept or made."""
         spaces = None
         if names is not None:
             row = columns.spaces.row
             spaces = tuple(sorted(row[name] for name in set(names) if name in row))
         for key in ((spaces, None), (spaces, tx_t)):
-            view = self._kept.get(key)
-            if view is not None and view.serves(valid_t, tx_t):
+            kept = self._kept.get(key)
+            if kept is not None and kept.serves(valid_t, tx_t):
                 self._kept.move_to_end(key)
-                return view
-        view = View(columns, spaces, valid_t, tx_t)
-        made = (spaces, None if view.lasting else tx_t)
-        self._kept[made] = view
-        self._kept.move_to_end(made)
+                return kept
+        made = Visible(columns, spaces, valid_t, tx_t)
+        place = (spaces, None if made.lasting else tx_t)
+        self._kept[place] = made
+        self._kept.move_to_end(place)
         while len(self._kept) > _VIEWS:
             self._kept.popitem(last=False)
-        return view
+        return made

@@ -46,10 +46,7 @@ def expand(view: View, roots: Int64, depth: int, hop_decay: float) -> tuple[Int6
 def _followed(view: View, places: Int64) -> tuple[Int64, Int64, Int64]:
     """(index into *places*, row of the edge, place at its other end) of every edge followed."""
     edges = view.columns.edges
-    owner, edge, other = edges.from_nodes(view.node[places], edges.of_node, view.valid_t, view.tx_t)
-    reached = view.places_of_nodes(other).astype(np.int64)
-    seen = reached >= 0
-    owner, row, place = owner[seen], edge[seen].astype(np.int64), reached[seen]
+    owner, row, place = view.edges(places, edges.of_node)
     degree = np.bincount(owner, minlength=len(places))
     if degree.max(initial=0) > HUB_CAP:
         order = np.lexsort((edges.lo[row], edges.hi[row], owner))

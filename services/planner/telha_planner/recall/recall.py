@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from telha_planner.columns.ranking import best
 from telha_planner.columns.snapshot import Snapshot
 from telha_planner.columns.spans import UNKNOWN
-from telha_planner.columns.view import View, best
+from telha_planner.columns.view import View
 from telha_planner.core.fusion import fuse
 from telha_planner.core.model import Float64, Int32, Int64
 from telha_planner.core.plan import LegCounts, RecallStats

@@ -92,9 +92,6 @@ def is_window(view: View, places: Int64) -> npt.NDArray[np.bool_]:
 
 def neighbours(view: View, places: Int64) -> tuple[Int64, Int64]:
     """Pairs (index into *places*, place of a passage next to it in its source); windows have none."""
-    edges = view.columns.edges
     passages = np.flatnonzero(~is_window(view, places))
-    owner, _, other = edges.from_nodes(view.node[places[passages]], edges.next_of_node, view.valid_t, view.tx_t)
-    place = view.places_of_nodes(other)
-    seen = place >= 0
-    return passages[owner[seen]], place[seen].astype(np.int64)
+    owner, _, beside = view.edges(places[passages], view.columns.edges.next_of_node)
+    return passages[owner], beside

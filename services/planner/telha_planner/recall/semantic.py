@@ -8,8 +8,9 @@ record.
 import numpy as np
 import numpy.typing as npt
 
+from telha_planner.columns.ranking import best
 from telha_planner.columns.vectors import Vectors, quantised
-from telha_planner.columns.view import View, best
+from telha_planner.columns.view import View
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.model import Float64, Int64
 
