@@ -41,6 +41,10 @@ class View:
     def __len__(self) -> int:
         return len(self.version)
 
+    def places_of_nodes(self, rows: Int32 | Int64) -> Int32:
+        """Places of nodes of any space, −1 where not visible."""
+        return self._visible.places_of_nodes(rows)
+
     def vectors(self, model: Vectors) -> VisibleVectors:
         """The visible vectors of *model*."""
         return self._visible.vectors(model, self.valid_t, self.tx_t)
