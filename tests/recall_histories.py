@@ -91,7 +91,7 @@ class History:
 
     def _vectors(self, commit: Commit) -> None:
         dice = self.dice
-        for node in set(dice.choices(self.nodes, k=3)):
+        for node in dict.fromkeys(dice.choices(self.nodes, k=3)):
             values = [dice.choice([0.0, 1.0, -1.0, dice.gauss(0, 1)]) for _ in range(DIMENSIONS)]
             commit.vector(node, values, valid_from=START + dice.choice([0, 3_000_000]))
 

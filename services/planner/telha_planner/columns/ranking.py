@@ -1,4 +1,4 @@
-"""The k best of many, the same whatever the order they are stored in."""
+"""The k best of many, the same whatever the order they are stored in; and unions of ascending rows."""
 
 import numpy as np
 import numpy.typing as npt
@@ -31,3 +31,11 @@ def _kth_greatest(values: npt.NDArray[np.floating], k: int) -> float:
         if np.count_nonzero(values >= bound) >= k:
             return float(bound)
     return float(np.partition(values, len(values) - k)[len(values) - k])
+
+
+def union(*parts: Int64) -> Int64:
+    """Every number in *parts* once, ascending; much cheaper than `np.unique` for the few hundred that a pool has."""
+    merged = np.sort(np.concatenate(parts))
+    if len(merged) < 2:
+        return merged
+    return merged[np.concatenate(([True], merged[1:] != merged[:-1]))]

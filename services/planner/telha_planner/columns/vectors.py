@@ -67,6 +67,7 @@ class Vectors(Growing):
         self.of_node = Lists()
         self._small = np.empty((0, dimensions), np.int8)
         self._exact = np.empty((0, dimensions), np.float32)
+        self._norms = np.empty(0)
         super().__init__()
 
     @property
@@ -82,7 +83,7 @@ class Vectors(Growing):
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return super().nbytes + self.of_node.nbytes + self._small.nbytes + self._exact.nbytes
+        return super().nbytes + self.of_node.nbytes + self._small.nbytes + self._exact.nbytes + self._norms.nbytes
 
     def load(self, rows: Rows, nodes: Nodes) -> Int32:
         """
@@ -101,6 +102,7 @@ class Vectors(Growing):
             )
             small[:first], exact[:first] = self.small, self.exact
             self._small, self._exact = small, exact
+            self._norms = np.append(self._norms, np.full(capacity - len(self._norms), np.nan))
         norms = np.empty(len(no), np.float32)
         for start in range(0, len(no), _LOAD_CHUNK):
             part = values[start : start + _LOAD_CHUNK]
@@ -119,11 +121,21 @@ class Vectors(Growing):
         root = float(np.sqrt(tree_sum((wide * wide)[None])[0]))
         found = np.empty(len(rows), np.float64)
         for start in range(0, len(rows), _CHUNK):
-            values = self._exact[rows[start : start + _CHUNK]].astype(np.float64)
+            part = rows[start : start + _CHUNK]
+            values = self._exact[part].astype(np.float64)
             dots = tree_sum(values * wide)
-            norms = np.sqrt(tree_sum(values * values)) * root
+            norms = self._norms_of(part, values) * root
             found[start : start + len(dots)] = np.divide(dots, norms, out=np.zeros_like(dots), where=norms > 0)
         return found
+
+    def _norms_of(self, rows: Int64 | Int32, values: Float64) -> Float64:
+        """√dot(v, v) of *rows*, whose values are at hand; computed at first need and kept."""
+        norms = self._norms[rows]
+        new = np.flatnonzero(np.isnan(norms))
+        if len(new):
+            norms[new] = np.sqrt(tree_sum(values[new] * values[new]))
+            self._norms[rows[new]] = norms[new]
+        return norms
 
 
 def quantised(values: Float32) -> Int8:

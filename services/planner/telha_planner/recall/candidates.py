@@ -81,22 +81,28 @@ def offered_windows(view: View, windows: Int64, score: Float64, largest: int, en
     tokens = np.zeros(len(windows), np.int64)
     np.add.at(tokens, found.node, tokens_of(view, found.span, stored))
     offered = tokens <= largest
-    of_window: list[list[tuple[int, int, int, int]]] = [[] for _ in range(len(windows))]
-    coordinates = (spans.source, spans.version, spans.start, spans.end)
-    for index, *coordinate in zip(found.node.tolist(), *(one[found.span].tolist() for one in coordinates), strict=True):
-        of_window[index].append(tuple(coordinate))
+    own: list[list[tuple[tuple[int, int], int, int]]] = [[] for _ in range(len(windows))]
+    columns = (spans.source, spans.version, spans.start, spans.end)
+    for index, source, version, start, end in zip(
+        found.node.tolist(), *(column[found.span].tolist() for column in columns), strict=True
+    ):
+        own[index].append(((source, version), start, end))
     kept: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    allowed = offered.tolist()
     for index in np.lexsort((view.lo[windows], view.hi[windows], -score)).tolist():
-        if not offered[index]:
+        if not allowed[index]:
             continue
-        own = of_window[index]
-        if any(_overlaps(kept.get((source, version), ()), start, end) for source, version, start, end in own):
+        if _overlaps(kept, own[index]):
             offered[index] = False
             continue
-        for source, version, start, end in own:
-            kept.setdefault((source, version), []).append((start, end))
+        for text, start, end in own[index]:
+            kept.setdefault(text, []).append((start, end))
     return offered
 
 
-def _overlaps(kept: list[tuple[int, int]] | tuple[()], start: int, end: int) -> bool:
-    return any(start < other_end and other_start < end for other_start, other_end in kept)
+def _overlaps(kept: dict[tuple[int, int], list[tuple[int, int]]], own: list[tuple[tuple[int, int], int, int]]) -> bool:
+    for text, start, end in own:
+        for other_start, other_end in kept.get(text, ()):
+            if start < other_end and other_start < end:
+                return True
+    return False

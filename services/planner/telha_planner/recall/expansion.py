@@ -7,6 +7,7 @@ counted after visibility, so that what is hidden from a request cannot change wh
 
 import numpy as np
 
+from telha_planner.columns.ranking import union
 from telha_planner.columns.view import View
 from telha_planner.core.model import Float64, Int64
 
@@ -31,7 +32,7 @@ def expand(view: View, roots: Int64, depth: int, hop_decay: float) -> tuple[Int6
     for _ in range(depth):
         owner, edge, place = _followed(view, frontier)
         arriving = carried[owner] * (hop_decay * view.columns.edges.confidence[edge])
-        merged = np.unique(np.concatenate((reached, place)))
+        merged = union(reached, place)
         best = np.full(len(merged), -1.0)
         best[np.searchsorted(merged, reached)] = decay
         before = best.copy()

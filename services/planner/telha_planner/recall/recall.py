@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from telha_planner.columns.ranking import best
+from telha_planner.columns.ranking import best, union
 from telha_planner.columns.snapshot import Snapshot
 from telha_planner.columns.spans import UNKNOWN
 from telha_planner.columns.view import View
@@ -46,7 +46,7 @@ class _Legs:
 
     @property
     def roots(self) -> Int64:
-        return np.unique(np.concatenate((self.structured, self.semantic, self.lexical)))
+        return union(self.structured, self.semantic, self.lexical)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def _run_legs(view: View, query: RecallQuery) -> _Legs:
         run[Leg.STRUCTURED],
         run[Leg.SEMANTIC],
         run[Leg.LEXICAL],
-        np.unique(np.concatenate(foremost)),
+        union(*foremost),
         scores,
         vectors,
         skipped,
@@ -166,17 +166,7 @@ def _exploded(view: View, query: RecallQuery, nodes: _Nodes, stats: RecallStats)
     owner, span = found.node[fits], found.span[fits]
     place = nodes.places[owner]
     source = spans.source[span]
-    order = np.lexsort(
-        (
-            spans.end[span],
-            spans.start[span],
-            spans.version[span],
-            sources.lo[source],
-            sources.hi[source],
-            view.lo[place],
-            view.hi[place],
-        )
-    )
+    order = _canonical(view, nodes.places, owner, span)
     owner, span, place, source = owner[order], span[order], place[order], source[order]
     missing = spans.kind[span] == UNKNOWN
     kind, kinds = _kinds(spans.kind[span], spans.kinds.names)
@@ -209,6 +199,22 @@ def _exploded(view: View, query: RecallQuery, nodes: _Nodes, stats: RecallStats)
             vector_leg_skipped=stats.vector_leg_skipped,
         ),
     )
+
+
+def _canonical(view: View, places: Int64, owner: Int64, span: Int32) -> Int64:
+    """The order of rows by node id, then coordinate; *owner* is an index into *places*."""
+    spans, sources = view.columns.spans, view.columns.sources
+    rank = np.empty(len(places), np.int64)
+    rank[np.lexsort((view.lo[places], view.hi[places]))] = np.arange(len(places))
+    node = rank[owner]
+    source, version = spans.source[span], spans.version[span]
+    order = np.lexsort((spans.end[span], spans.start[span], node))
+    same = node[order[1:]] == node[order[:-1]]
+    mixed = (source[order[1:]] != source[order[:-1]]) | (version[order[1:]] != version[order[:-1]])
+    if (same & mixed).any():
+        # Rare: a node that rests on several sources. Only then do the source ids have to be compared.
+        order = np.lexsort((spans.end[span], spans.start[span], version, sources.lo[source], sources.hi[source], node))
+    return order
 
 
 def _kinds(codes: Int32, names: tuple[str, ...]) -> tuple[Int32, tuple[str, ...]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from telha_planner.columns.ranking import union
 from telha_planner.columns.view import View
 from telha_planner.core.model import Float64, Int64
 
@@ -51,9 +52,9 @@ def similarity(
         semantic: None without a vector.
         scoring: The constants.
     """
-    chosen = np.unique(np.concatenate((places, foremost)))
+    chosen = union(places, foremost)
     owner, neighbour = neighbours(view, chosen)
-    every = np.unique(np.concatenate((chosen, neighbour)))
+    every = union(chosen, neighbour)
     semantic_part = np.zeros(len(every)) if semantic is None else semantic.part(every)
     lexical_part = np.zeros(len(every))
     if lexical is not None:
