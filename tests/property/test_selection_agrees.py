@@ -54,13 +54,14 @@ def test_all_three_agree(candidates: list[Candidate], rule: PackingRule) -> None
 
 @st.composite
 def crowds(draw: st.DrawFn) -> list[Candidate]:
-    """Many spans of one source version that overlap deeply, so that kept neighbours decide."""
+    """Many spans of few source versions that overlap deeply, so that kept neighbours decide."""
     scale = draw(st.sampled_from([1, 1, 7, (MAX_OFFSET - 1) // 200]))
     edges = st.tuples(st.integers(0, 100), st.one_of(st.integers(1, 100), st.integers(18, 22)))
     count = draw(st.integers(2, 60))
     made = []
     for start, length in draw(st.lists(edges, min_size=count, max_size=count)):
-        span = SpanRef(b"s" * 16, 1, start * scale, (start + length) * scale)
+        source, version = draw(st.sampled_from([(b"s" * 16, 1), (b"s" * 16, 1), (b"s" * 16, 2), (b"t" * 16, 1)]))
+        span = SpanRef(source, version, start * scale, (start + length) * scale)
         made.append(Candidate(span, "body", SpanClass.TRUTH, draw(ANY_WEIGHTS), draw(st.integers(0, 5))))
     return made
 

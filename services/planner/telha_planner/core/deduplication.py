@@ -58,13 +58,11 @@ def _group_starts(pool: Pool, version_starts: Bool, overlap: float) -> Bool:
     chain_starts = _chain_starts(pool, version_starts)
     shared = np.minimum(end[:-1], end[1:]) - start[1:]
     quotient = shared / np.minimum(end[:-1] - start[:-1], end[1:] - start[1:])
-    part = quotient <= overlap
-    part &= quotient != 1.0
     contains = np.zeros(len(pool), dtype=np.bool_)
     contains[1:] = (quotient == 1.0) & ~version_starts[1:]
     opens = np.flatnonzero(chain_starts)
     aligned = ~np.logical_or.reduceat(contains, opens)
-    chain_starts[1:] |= part & np.repeat(aligned, np.diff(opens, append=len(pool)))[1:]
+    chain_starts[1:] |= (quotient <= overlap) & np.repeat(aligned, np.diff(opens, append=len(pool)))[1:]
     return chain_starts
 
 
