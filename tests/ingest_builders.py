@@ -76,12 +76,11 @@ def check_laws(text: str, record: DocumentRecord) -> None:
         record.text[span.start : span.end].decode()  # on character boundaries
     outside = bytes(byte for byte, inside in zip(record.text, covered, strict=True) if not inside)
     assert not outside.decode().strip(WHITE_SPACE)
-    starts, ends = [span.start for span in base], [span.end for span in base]
+    first = {span.start: index for index, span in enumerate(base)}
+    last = {span.end: index for index, span in enumerate(base)}
     for span in record.spans:
         if span.kind == "section":
-            assert span.start in starts
-            assert span.end in ends
-            assert 2 <= ends.index(span.end) - starts.index(span.start) + 1 <= 3
+            assert 2 <= last[span.end] - first[span.start] + 1 <= 3
     coordinates = [(span.start, span.end) for span in record.spans]
     assert len(set(coordinates)) == len(coordinates)
     ids = [node.node_id for node in record.nodes]

@@ -4,7 +4,8 @@ What is counted of a text, once, at ingest: its tokens and its terms.
 Both travel with the span or node they belong to; a plan only adds them up.
 """
 
-import struct
+import sys
+from array import array
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -45,7 +46,13 @@ class Terms(NamedTuple):
         ids = sorted(counted)
         occurrences = [counted[term] for term in ids]
         return cls(
-            ids=struct.pack(f"<{len(ids)}Q", *ids),
-            counts=struct.pack(f"<{len(ids)}I", *occurrences),
+            ids=_little_endian(array("Q", ids)),
+            counts=_little_endian(array("I", occurrences)),
             total=sum(occurrences),
         )
+
+
+def _little_endian(values: "array[int]") -> bytes:
+    if sys.byteorder == "big":
+        values.byteswap()
+    return values.tobytes()

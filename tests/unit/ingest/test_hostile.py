@@ -1,0 +1,47 @@
+"""Hostile documents: bounded time, and the laws hold all the same."""
+
+import time
+
+import pytest
+from ingest_builders import check_laws, record_of
+
+SECONDS_PER_THOUSAND_NODES = 0.5  # measured: 0.06 on a free machine
+SECONDS_PER_MEGABYTE = 40  # measured: 6 for the worst of these, the wide table
+
+HOSTILE = {
+    "a word of 1 MB": "a" * 1_000_000,
+    "characters without spaces": "电" * 100_000,
+    "nested quotes": ">" * 20_000 + " x",
+    "nested lists": "\n".join("  " * depth + "- x" for depth in range(300)),
+    "list markers": "- " * 20_000,
+    "brackets": "[" * 50_000,
+    "images": "![" * 30_000,
+    "many links": "[a](b)" * 10_000,
+    "many references": "".join(f"[a{number}]: /u\n" for number in range(3000)) + "[a1][a2] " * 3000,
+    "emphasis": "**a" * 20_000,
+    "backticks": " ".join("`" * length for length in range(300)),
+    "unclosed fence": "```\n" + "x = 1\n" * 20_000,
+    "unclosed comment": "<!--\n" * 10_000,
+    "a long table": "| a | b |\n|---|---|\n" + "| 1 | x |\n" * 5000,
+    "a wide table": "|" + "a|" * 5000 + "\n|" + "-|" * 5000 + "\n" + "|" + "1|" * 5000,
+    "headings": "# a\n" * 3000,
+    "the same paragraph": "same\n\n" * 3000,
+    "a long heading": "# " + "x " * 50_000,
+    "blank lines": "\n" * 200_000 + "x",
+    "white space": "x" + " " * 500_000 + "y",
+    "marks": "e" + "\u0301" * 50_000,
+    "joiners": "👩\u200d" * 20_000,
+    "front matter without end": "---\na: b\n" + "x\n" * 20_000,
+    "lazy quote": "> a\n" + "b\n" * 20_000,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_time_is_bounded(text: str) -> None:
+    """M2: what costs time is size and passages, whatever the nesting."""
+    began = time.process_time()
+    record = record_of(text)
+    spent = time.process_time() - began
+    allowed = SECONDS_PER_THOUSAND_NODES * len(record.nodes) / 1000 + SECONDS_PER_MEGABYTE * len(text.encode()) / 1e6
+    assert spent < 1 + allowed
+    check_laws(text, record)
