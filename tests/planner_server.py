@@ -1,14 +1,36 @@
-"""A real gRPC listener in this process, on an event loop in a thread of its own, for tests that call it."""
+"""Real gRPC listeners in this process, each on an event loop in a thread of its own, for tests that call them."""
 
 import asyncio
 import threading
+import time
+import uuid
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Self
 
-from telha_planner.config import ServerSettings
+from telha_client import Client
+from telha_planner.columns.tenant import Columns
+from telha_planner.config import PlannerConfig, ServerSettings
+from telha_planner.ingest.process import IngestProcess
+from telha_planner.memory import keys
+from telha_planner.memory.reads import Sources
+from telha_planner.memory.store import Store
+from telha_planner.memory.texts import SourceTexts
+from telha_planner.models.tokenizers import Tokenizers
+from telha_planner.pipeline import Planning
 from telha_planner.server.call import Service
+from telha_planner.server.context import ContextSurface
+from telha_planner.server.dispatch import PlanThread
 from telha_planner.server.listener import Listener
+from telha_planner.server.memory import MemorySurface
 from telha_planner.server.meters import Meters
+from telha_planner.server.planner import PlannerSurface
+from telha_planner.server.quota import Quota
+from telha_planner.server.trace_writer_port import TraceWriter
+from telha_planner.server.traces import TracesSurface
+from telha_planner.trace.spool import Spool
+
+RIGHTS = ("read", "write", "admin")
 
 
 class PlannerServer:
@@ -33,7 +55,7 @@ class PlannerServer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.run(self.listener.drain())
+        self.run(self._stop())
         self._end()
 
     def run(self, coroutine: Any) -> Any:
@@ -44,7 +66,80 @@ class PlannerServer:
         self.listener = Listener(self.settings, self._services(), self.meters)
         return await self.listener.start()
 
+    async def _stop(self) -> None:
+        await self.listener.drain()
+
     def _end(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+class RealPlanner(PlannerServer):
+    """
+    A whole planner over `folder`: store, pipeline, ingest child, spool, listener.
+
+    There is no trace writer: what is not in the spool cannot be told.
+    """
+
+    def __init__(self, folder: Path, config: PlannerConfig | None = None) -> None:
+        self.config = config or PlannerConfig()
+        super().__init__(self._surfaces, **self.config.server.model_dump(exclude={"port"}))
+        self._folder = folder
+        url = f"sqlite:///{folder / 'memory.db'}"
+        self.store = Store.open(url, busy_timeout_ms=10_000)
+        self.plan_thread = PlanThread(self.config.server.max_waiting)
+        self._ingest = IngestProcess(url, busy_timeout_ms=10_000, log_level="warning")
+        self._keys: dict[str, str] = {}
+        self.spool: Spool
+        self.writer: TraceWriter
+
+    def key(self, tenant: str = "acme", spaces: Sequence[str] | None = None, rights: Sequence[str] = RIGHTS) -> str:
+        """A key, made once for each scope."""
+        name = f"{tenant}/{spaces}/{rights}"
+        if name not in self._keys:
+            self._keys[name], _ = keys.create(
+                self.store, tenant, name="test", rights=rights, spaces=spaces, now=_now, create_tenant=True
+            )
+        return self._keys[name]
+
+    def client(
+        self, tenant: str = "acme", spaces: Sequence[str] | None = None, rights: Sequence[str] = RIGHTS
+    ) -> Client:
+        """A client with such a key."""
+        return Client(self.address, self.key(tenant, spaces, rights))
+
+    def _surfaces(self) -> list[Service]:
+        self.spool = Spool.open(self._folder / "spool", 16 << 20)
+        self.writer = TraceWriter(f"unix:{self._folder}/no-writer.sock", "token")
+        planning = Planning(
+            store=self.store,
+            columns=Columns(self.store, memory_limit_bytes=1 << 30),
+            texts=SourceTexts(self.store, limit_bytes=1 << 26),
+            tokenizers=Tokenizers(self.config.tokens),
+            config=self.config,
+            now=_now,
+            new_trace_id=lambda: str(uuid.uuid4()),
+        )
+        spool, thread, server = self.spool, self.plan_thread, self.config.server
+        plans, contexts = Quota(server.plan_calls_per_minute), Quota(server.context_calls_per_minute)
+        enabled = self.config.context.enabled
+        context = ContextSurface(planning, thread, spool, contexts, self.meters, enabled=enabled)
+        return [
+            PlannerSurface(planning, thread, spool, plans).service(),
+            context.service(),
+            MemorySurface(planning, thread, self._ingest, Sources(self.store)).service(),
+            TracesSurface(planning, thread, spool, self.writer).service(),
+        ]
+
+    async def _stop(self) -> None:
+        await super()._stop()
+        await self._ingest.close()
+        await self.writer.close()
+        await self.spool.close()
+        self.plan_thread.close()
+        self.store.close()
+
+
+def _now() -> int:
+    return time.time_ns() // 1000

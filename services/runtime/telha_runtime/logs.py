@@ -68,5 +68,7 @@ def configure(service: str, level: Level, fmt: Format) -> None:
 
 def _renderers(fmt: Format) -> list[structlog.types.Processor]:
     if fmt == "console":
-        return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+        # The default shows local variables with a traceback, and those hold questions and keys.
+        plain = structlog.dev.plain_traceback
+        return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain)]
     return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]

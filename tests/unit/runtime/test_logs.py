@@ -66,3 +66,19 @@ def test_the_console_format_is_for_people(capsys: pytest.CaptureFixture[str]) ->
     text = capsys.readouterr().err
     assert "started" in text
     assert "port=1" in text
+
+
+def test_a_traceback_for_people_shows_no_local_variables(capsys: pytest.CaptureFixture[str]) -> None:
+    """A8: a question or a key in a local variable never reaches a log."""
+    logs.configure("planner", "info", "console")
+
+    def fail(credential: str) -> None:
+        raise RuntimeError(str(len(credential)))
+
+    try:
+        fail("telha_" + "s" * 10)
+    except RuntimeError:
+        structlog.get_logger("a").exception("failed")
+    told = capsys.readouterr().err
+    assert "RuntimeError: 16" in told
+    assert "ssssssssss" not in told
