@@ -49,6 +49,17 @@ class Memory:
         self._sources: dict[bytes, int] = {}
         self._nodes: dict[bytes, int] = {}
 
+    @classmethod
+    def existing(cls, folder: Path, tenant: int = 1) -> "Memory":
+        """A memory that was written before, to read from."""
+        memory = object.__new__(cls)
+        memory.store = Store.open(f"sqlite:///{folder}/memory.db", busy_timeout_ms=10_000)
+        memory.tenant = tenant
+        with memory.store.reading() as connection:
+            clock = tables.clock
+            memory.tx = connection.execute(sa.select(clock.c.last_tx).where(clock.c.tenant == tenant)).scalar_one()
+        return memory
+
     def close(self) -> None:
         self.store.close()
 
