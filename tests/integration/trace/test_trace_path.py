@@ -214,9 +214,9 @@ def test_stopping_an_emitter_drains_it(valkey_server: ValkeyServer, folder: Path
             spool,
         ):
             await append(spool, 1)
-            await emitter.stop(0.1)
+            await emitter.stop(60)
             assert spool.depth == 1
-        assert asyncio.get_running_loop().time() - started < 5
+        assert asyncio.get_running_loop().time() - started < 10
 
     asyncio.run(test())
 

@@ -84,6 +84,7 @@ class Emitter:
         self._awaiting: dict[str, tuple[Entry, float]] = {}
         self._sendings: dict[str, int] = {}
         self._shipped = asyncio.Event()
+        self._away = asyncio.Event()
         self._stop = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self.sent = 0
@@ -96,10 +97,14 @@ class Emitter:
         self._tasks = [asyncio.create_task(self._carry(loop)) for loop in (self._ship, self._confirm)]
 
     async def stop(self, within_s: float) -> None:
-        """Wait at most *within_s* until everything is settled, then stop; the rest stays in the spool."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(within_s):
-                await self._spool.emptied.wait()
+        """
+        Wait at most *within_s* until everything is settled, then stop; the rest stays in the spool.
+
+        While Redis or the writer is away there is nothing to wait for.
+        """
+        ends = [asyncio.create_task(event.wait()) for event in (self._spool.emptied, self._away)]
+        await asyncio.wait(ends, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
+        self._tasks += ends
         self._stop.set()
         for task in self._tasks:
             task.cancel()
@@ -152,10 +157,12 @@ class Emitter:
             self._batch = batch[taken:]
             if self._batch:
                 self.failures += 1
+                self._away.set()
                 if not backoff.failing:
                     _log.warning("Redis does not take traces (%s); %d wait in the spool", cause, self._spool.depth)
                 await backoff.pause()
             elif backoff.failing:
+                self._away.clear()
                 _log.info("Redis takes traces again")
         self._batch = []
 
@@ -190,10 +197,13 @@ class Emitter:
             try:
                 any_settled = await self._ask()
             except Unavailable as fault:
+                self._away.set()
                 if not backoff.failing:
                     _log.warning("cannot ask what is stored: %s", fault)
                 await backoff.pause()
                 continue
+            if backoff.failing:
+                self._away.clear()
             backoff.reset()
             round_s = self._confirm_every_s if any_settled else min(round_s * 2, _LONGEST_ROUND_S)
             if not self._awaiting:
