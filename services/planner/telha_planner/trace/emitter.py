@@ -15,7 +15,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from redis.asyncio import Redis
 from telha_runtime import frame
@@ -86,7 +86,7 @@ class Emitter:
         self._shipped = asyncio.Event()
         self._away = asyncio.Event()
         self._stop = asyncio.Event()
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks: list[asyncio.Task[Any]] = []
         self.sent = 0
         self.resent = 0
         self.settled = 0
