@@ -125,7 +125,7 @@ def test_a_trace_belongs_to_its_tenant_and_spaces(planner, client):
     """A6, X4: foreign and absent get the same answer; limited keys see what they may read."""
     trace_id = client.plan("tram").trace_id
     with planner.client("other") as other, pytest.raises(TelhaError) as refusal:
-        other.trace(trace_id)
+        other.trace(trace_id, timeout=0.4)
     # Not in this spool under that tenant: only the writer could say more, and there is none here.
     assert refusal.value.reason == "TRACE_PENDING"
     with planner.client(spaces=["private"]) as limited, pytest.raises(NotFound):

@@ -11,12 +11,13 @@ from typing import Any
 from uuid import UUID
 
 import msgpack
-import rfc8785
 import xxhash
 
 from telha_planner.caller import Caller
 from telha_planner.core.model import MAX_OFFSET, SpanRef
 from telha_planner.core.plan import EvidencePlan, PlanStats, RecallStats
+
+from . import canonical_json
 
 RECORD_VERSION = 1
 
@@ -76,7 +77,6 @@ def encode_record(
         pool: Select's pool; its texts are not kept.
         error: Reason of a call that failed after planning.
     """
-    request = exact_json(sent)
     stats = plan.stats
     encoded: bytes = msgpack.packb(
         {
@@ -86,8 +86,8 @@ def encode_record(
             "tenant": caller.tenant_name,
             "key_id": caller.key_id,
             "recorded_us": recorded_us,
-            "request": {key: value for key, value in request.items() if key != "pool"},
-            "request_hash": f"xxh3:{xxhash.xxh3_64_hexdigest(rfc8785.dumps(request))}",
+            "request": exact_json({key: value for key, value in sent.items() if key != "pool"}),
+            "request_hash": f"xxh3:{xxhash.xxh3_64_hexdigest(canonical_json.dumps(sent))}",
             "window": {"validTime": circumstances.valid_t, "txTime": circumstances.tx_t},
             "spaces": None if circumstances.spaces is None else list(circumstances.spaces),
             "budget": {
