@@ -5,10 +5,12 @@ import uuid
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import sqlalchemy as sa
 from blake3 import blake3
-from telha_planner.memory import keys
+from telha_planner.memory import keys, tables
 from telha_planner.memory.records import (
     DocumentRecord,
     PassageEdge,
@@ -138,3 +140,57 @@ def dump(folder: Path) -> str:
         return "\n".join(connection.iterdump())
     finally:
         connection.close()
+
+
+def rows_of(store: Store, tenant: int) -> dict[str, list[tuple[Any, ...]]]:
+    """Every row of a tenant by table, without the tenant's number and its keys."""
+    held: dict[str, list[tuple[Any, ...]]] = {}
+    with store.reading() as connection:
+        for table in tables.metadata.sorted_tables:
+            if table.name in {"tenant", "api_key"}:
+                continue
+            columns = [column for column in table.columns if column.name != "tenant"]
+            statement = sa.select(*columns).where(table.c.tenant == tenant).order_by(*table.primary_key)
+            held[table.name] = [tuple(row) for row in connection.execute(statement)]
+    return held
+
+
+def visible(store: Store, tenant: int, valid_t: int, tx_t: int) -> dict[bytes, tuple[str, tuple[str, ...]]]:
+    """Properties and span texts of every node visible at two instants; fails if a node is visible twice."""
+    nodes = sa.text(
+        "SELECT o.node_id, n.version_no, n.properties FROM node_version n "
+        "JOIN node o ON o.tenant = n.tenant AND o.node_no = n.node_no "
+        "WHERE n.tenant = :tenant AND n.tx_from <= :tx AND n.tx_to > :tx "
+        "AND n.valid_from <= :valid AND n.valid_to > :valid"
+    )
+    links = sa.text(
+        'SELECT l.version_no, v.text, s.start, s."end" FROM node_span l '
+        "JOIN span s ON s.tenant = l.tenant AND s.span_no = l.span_no "
+        "JOIN source_version v ON v.tenant = s.tenant AND v.source_no = s.source_no AND v.version_tx = s.version_tx "
+        "WHERE l.tenant = :tenant AND l.tx_from <= :tx AND l.tx_to > :tx ORDER BY l.link_no"
+    )
+    with store.reading() as connection:
+        texts: dict[int, list[str]] = {}
+        for version_no, text, start, end in connection.execute(links, {"tenant": tenant, "tx": tx_t}):
+            texts.setdefault(version_no, []).append(text[start:end].decode())
+        found: dict[bytes, tuple[str, tuple[str, ...]]] = {}
+        for node_id, version_no, properties in connection.execute(
+            nodes, {"tenant": tenant, "tx": tx_t, "valid": valid_t}
+        ):
+            assert node_id not in found, "two versions of one node are visible at once"
+            found[node_id] = (properties, tuple(texts.get(version_no, ())))
+    return found
+
+
+def visible_edges(store: Store, tenant: int, valid_t: int, tx_t: int) -> list[bytes]:
+    """Ids of the edges visible at two instants."""
+    edge = tables.edge.c
+    statement = sa.select(edge.edge_id).where(
+        edge.tenant == tenant,
+        edge.tx_from <= tx_t,
+        edge.tx_to > tx_t,
+        edge.valid_from <= valid_t,
+        edge.valid_to > valid_t,
+    )
+    with store.reading() as connection:
+        return sorted(connection.execute(statement).scalars())
