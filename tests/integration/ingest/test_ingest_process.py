@@ -17,7 +17,9 @@ from ingest_builders import a_document
 from memory_builders import a_tenant
 from telha_planner.core.errors import NotFound, Overloaded, RequestInvalid, Unavailable
 from telha_planner.ingest.channel import Call, decode, encode
+from telha_planner.ingest.parse import parse
 from telha_planner.ingest.process import IngestFault, IngestProcess
+from telha_planner.memory.records import ClarificationRecord, EdgeRecord, NodeRecord
 from telha_planner.memory.store import Store
 
 pytestmark = pytest.mark.process
@@ -75,6 +77,31 @@ def test_errors_cross_the_border(tmp_path: Path) -> None:
         assert caught.value.field == "documents[1].source_id"
         done = await process.ingest(tenant, "acme", [a_document("one")])
         assert done.sources[0].outcome == "created"
+
+    run(tmp_path, scenario)
+
+
+def test_other_writes_go_the_same_way(tmp_path: Path) -> None:
+    """M3, M5: nodes, edges, clarifications and erasures are written by the child too; their errors come back."""
+
+    async def scenario(process: IngestProcess, tenant: int) -> None:
+        document = a_document("# Lost property\n\nKept for 60 days.")
+        done = await process.ingest(tenant, "acme", [document])
+        record = parse(document, "acme")
+        passage = next(node.node_id for node in record.nodes if node.type == "passage")
+        stop = NodeRecord(node_id=b"s" * 16, space="main", type="stop", properties='{"name":"Harbour"}')
+        nodes = await process.put_nodes(tenant, [stop])
+        edges = await process.put_edges(tenant, [EdgeRecord(b"e" * 16, b"s" * 16, passage, "mentions")])
+        question = ClarificationRecord(b"c" * 16, passage, "pending", "60 days or 90?")
+        asked = await process.put_clarifications(tenant, [question])
+        assert done.tx < nodes.tx < edges.tx < asked.tx
+        with pytest.raises(RequestInvalid) as caught:
+            await process.put_edges(tenant, [EdgeRecord(b"f" * 16, b"s" * 16, b"?" * 16, "mentions")])
+        assert caught.value.field.startswith("edges[0]")
+        receipt = await process.erase_source(tenant, record.source_id)
+        assert (receipt.versions, receipt.nodes) == (1, len(record.nodes))
+        with pytest.raises(NotFound):
+            await process.erase_source(tenant, record.source_id)
 
     run(tmp_path, scenario)
 

@@ -21,7 +21,7 @@ _UNSPACED = (
     (0x1000, 0x109F),  # Myanmar
     (0x1780, 0x17FF),  # Khmer
     (0x1950, 0x19DF),  # Tai Le, New Tai Lue
-    (0x1A20, 0x1AAF),  # Tai Tham
+    (0x1A20, 0x1AAF),  # Lanna
     (0x3000, 0x30FF),  # CJK marks, Hiragana, Katakana
     (0x3100, 0x312F),  # Bopomofo
     (0x31A0, 0x31BF),
