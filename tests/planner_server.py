@@ -79,13 +79,18 @@ class RealPlanner(PlannerServer):
     """
     A whole planner over `folder`: store, pipeline, ingest child, spool, listener.
 
-    There is no trace writer: what is not in the spool cannot be told.
+    Nothing is shipped from the spool. Without *writer*, the address of a trace writer, what is not in the spool cannot
+    be told.
     """
 
-    def __init__(self, folder: Path, config: PlannerConfig | None = None) -> None:
+    def __init__(
+        self, folder: Path, config: PlannerConfig | None = None, *, writer: str | None = None, token: str = "token"
+    ) -> None:
         self.config = config or PlannerConfig()
         super().__init__(self._surfaces, **self.config.server.model_dump(exclude={"port"}))
         self._folder = folder
+        self._writer = writer or f"unix:{folder}/no-writer.sock"
+        self._token = token
         url = f"sqlite:///{folder / 'memory.db'}"
         self.store = Store.open(url, busy_timeout_ms=10_000)
         self.plan_thread = PlanThread(self.config.server.max_waiting)
@@ -111,7 +116,7 @@ class RealPlanner(PlannerServer):
 
     def _surfaces(self) -> list[Service]:
         self.spool = Spool.open(self._folder / "spool", 16 << 20)
-        self.writer = TraceWriter(f"unix:{self._folder}/no-writer.sock", "token")
+        self.writer = TraceWriter(self._writer, self._token)
         planning = Planning(
             store=self.store,
             columns=Columns(self.store, memory_limit_bytes=1 << 30),

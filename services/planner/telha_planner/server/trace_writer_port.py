@@ -19,7 +19,6 @@ from telha_planner.core.errors import DeadlineExceeded, RequestInvalid, TelhaErr
 
 from .status import DETAILS_KEY
 
-CREDENTIAL_KEY = "telha-internal"
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 CREDENTIAL_KEY = "telha-internal"
 """Metadata key of the internal credential."""

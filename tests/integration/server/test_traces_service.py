@@ -1,0 +1,128 @@
+"""Traces over gRPC with a real trace writer behind the planner."""
+
+import asyncio
+import threading
+import time
+from contextlib import contextmanager
+from uuid import uuid4
+
+import pytest
+from planner_server import RealPlanner
+from redis import Redis
+from telha_client import InvalidRequest, NotFound, PermissionDenied, TelhaError, Unavailable
+from trace_path import STREAM, TOKEN, a_writer, an_entry, config
+
+
+@contextmanager
+def running_writer(folder, url):
+    """A trace writer on a loop in a thread of its own."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    writer = a_writer(config(folder, url))
+    asyncio.run_coroutine_threadsafe(writer.__aenter__(), loop).result(30)
+    try:
+        yield config(folder, url).trace.writer
+    finally:
+        asyncio.run_coroutine_threadsafe(writer.__aexit__(None, None, None), loop).result(30)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+@pytest.fixture
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("t")
+
+
+@pytest.fixture
+def planner(folder, valkey_server):
+    with (
+        running_writer(folder, valkey_server.url) as address,
+        RealPlanner(folder, writer=address, token=TOKEN) as planner,
+    ):
+        yield planner
+
+
+def store(valkey_server, client, count=1, **changes):
+    """Put *count* traces into the stream and wait until the writer has them."""
+    trace_ids = [str(uuid4()) for _ in range(count)]
+    with Redis.from_url(valkey_server.url) as redis:
+        for trace_id in trace_ids:
+            redis.xadd(STREAM, an_entry(trace_id, **changes))
+    deadline = time.monotonic() + 20
+    while {trace.trace_id for trace in client.traces(page_size=1000).items}.isdisjoint(trace_ids[-1:]):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return trace_ids
+
+
+def test_a_persisted_trace_is_read_and_listed(planner, valkey_server):
+    """X4: by id and in lists, newest first, page by page."""
+    planner.key()
+    with planner.client() as client:
+        ids = store(valkey_server, client, 5)
+        trace = client.trace(ids[0])
+        assert (trace.summary.kind, trace.summary.used) == ("context", 700)
+        assert trace.record["request"]["question"].startswith("o que mudou?")
+        seen, token = [], ""
+        while True:
+            page = client.traces(page_size=2, page_token=token)
+            seen += [summary.trace_id for summary in page.items]
+            if not (token := page.next_page_token):
+                break
+        assert seen == ids[::-1]
+        assert client.traces(kind="plan").items == ()
+        first = client.traces(page_size=2)
+        with pytest.raises(InvalidRequest) as refusal:
+            client.traces(kind="context", page_token=first.next_page_token)
+        assert refusal.value.field == "page_token"
+
+
+def test_tenants_and_spaces_are_walls(planner, valkey_server):
+    """A6, M7: foreign and absent get the same answer."""
+    with planner.client() as client:
+        (main,) = store(valkey_server, client)
+        (private,) = store(valkey_server, client, spaces=["private"])
+        (everything,) = store(valkey_server, client, spaces=None)
+        (select,) = store(valkey_server, client, kind="select", spaces=[])
+        with pytest.raises(NotFound) as absent:
+            client.trace(str(uuid4()))
+    with planner.client("other") as other, pytest.raises(NotFound) as foreign:
+        other.trace(main)
+    assert foreign.value.message == absent.value.message
+    with planner.client(spaces=["private"]) as limited:
+        assert limited.trace(private).summary.spaces == ("private",)
+        for hidden in (main, everything, select):
+            with pytest.raises(NotFound):
+                limited.trace(hidden)
+        listed = {trace.trace_id for trace in limited.traces().items}
+        assert private in listed
+        assert listed.isdisjoint({main, everything})
+        with pytest.raises(PermissionDenied):
+            limited.traces(space="main")
+        with pytest.raises(InvalidRequest):
+            limited.traces(space="*")
+
+
+def test_a_writer_that_is_away_is_never_an_absent_trace(tmp_path):
+    """X3, X4: TRACE_PENDING with RetryInfo, never NOT_FOUND."""
+    with RealPlanner(tmp_path) as planner, planner.client() as client:
+        with pytest.raises(Unavailable) as refusal:
+            client.trace(str(uuid4()), timeout=0.4)
+        assert (refusal.value.reason, refusal.value.retry_after) == ("TRACE_PENDING", 0.5)
+        with pytest.raises(Unavailable) as refusal:
+            client.traces(timeout=0.4)
+        assert refusal.value.reason == "UNAVAILABLE"
+
+
+def test_a_wrong_internal_credential_is_the_operators_fault(folder, valkey_server):
+    """The caller learns nothing of it, and above all not that its own key is wrong."""
+    with (
+        running_writer(folder, valkey_server.url) as address,
+        RealPlanner(folder, writer=address, token="wrong") as planner,
+        planner.client() as client,
+        pytest.raises(TelhaError) as refusal,
+    ):
+        client.trace(str(uuid4()), timeout=0.4)
+    assert refusal.value.reason == "TRACE_PENDING"
