@@ -1,5 +1,7 @@
 """REST over the real pipeline: parsing, columns, recall, selection, spool; nothing scripted."""
 
+import copy
+import json
 import math
 import struct
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +11,8 @@ from uuid import UUID
 import httpx
 import pytest
 from gateway_server import Script, running
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from planner_parts import parts_in
 from planner_server import PlannerServer
 from rest_contract import check
@@ -272,3 +276,68 @@ def test_context_can_be_switched_off(tmp_path):
             answer = httpx.post(f"{url}/v1/memory/context", json={"question": "tram"}, headers=headers)
             assert (answer.status_code, answer.json()["code"]) == (404, "CONTEXT_DISABLED")
             assert httpx.post(f"{url}/v1/plan", json={"question": "tram"}, headers=headers).status_code == 200
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=6,
+)
+WHOLE = {
+    "/v1/plan": {
+        "question": "night tram",
+        "find": "passage",
+        "limit": 3,
+        "vector": {"values": [0.5, 0.25]},
+        "expandDepth": 1,
+        "window": {"validTime": "2100-01-01T00:00:00Z", "txTime": 4102444800000000},
+        "budget": {"maxTokens": 100, "maxSpans": 3},
+        "model": "gpt-4o",
+        "spaces": ["main"],
+        "maxFracPerSource": 0.5,
+        "spanOverheadTokens": 2,
+        "legs": ["lexical", "structured"],
+    },
+    "/v1/select": {"pool": [fragment(), fragment(9, 12, tokens=4)], "budget": {"maxTokens": 50}, "model": "x"},
+}
+WHOLE["/v1/memory/context"] = WHOLE["/v1/plan"] | {"include": {"scores": True, "stats": False}}
+
+
+def places(value, path=()):
+    """Every place below *value*."""
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, member in members:
+        yield (*path, key)
+        yield from places(member, (*path, key))
+
+
+@st.composite
+def nearly_right(draw):
+    """A path and a request for it that is right but for one or two places."""
+    path = draw(st.sampled_from(sorted(WHOLE)))
+    body = copy.deepcopy(WHOLE[path])
+    for _ in range(draw(st.integers(1, 2))):
+        place = draw(st.sampled_from(sorted(places(body), key=str)))
+        holder = body
+        for key in place[:-1]:
+            holder = holder[key]
+        action = draw(st.sampled_from(["replace", "remove", "add"]))
+        if action == "replace":
+            holder[place[-1]] = draw(JSON_VALUES)
+        elif action == "remove":
+            del holder[place[-1]]
+        elif isinstance(holder, dict):
+            holder[draw(st.text(max_size=5))] = draw(JSON_VALUES)
+    return path, body
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(nearly_right())
+def test_no_request_is_our_fault(stack, case):
+    """A2, C7: whatever is sent is answered or refused with its place; nothing ends as an internal error."""
+    path, body = case
+    answer = stack[1].post(path, content=json.dumps(body), headers={"content-type": "application/json"})
+    assert answer.status_code in {200, 400, 403, 422, 429}, answer.text
+    if answer.status_code == 400:
+        assert answer.json()["pointer"] is not None
+        assert "is not valid" not in answer.json()["detail"]
