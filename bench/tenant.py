@@ -27,6 +27,7 @@ PASSAGES = 24
 
 _SPANS_PER_DOCUMENT = 2 * PASSAGES + 2 * (PASSAGES // 3)
 _BATCH = 50
+_TEXT = (b"The tram crosses the old bridge at night. " * 200)[: 200 * PASSAGES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class _Writer:
         space = self.spaces[index % len(self.spaces)]
         source = self.number()
         self.add(tables.source, source, self.uid(), space, 0)
-        text = (f"document {index}", None, "text/plain", bytes(32), bytes(32), 1_000_000, b"")
+        text = (f"document {index}", None, "text/plain", bytes(32), bytes(32), len(_TEXT), _TEXT)
         self.add(tables.source_version, source, TX, self.number(), OPEN_END, TX, *text)
         section = self.node(index, source, space, "section", np.empty(0, np.int64), [])
         words = [self.words() for _ in range(PASSAGES)]
