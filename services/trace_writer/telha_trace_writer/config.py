@@ -51,7 +51,7 @@ class WriterSettings(BaseModel):
     busy_timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 10_000
     group: str = "writer"
     batch_entries: Annotated[int, Field(ge=1, le=10_000)] = 200
-    reclaim_idle_ms: Annotated[int, Field(ge=50, le=3_600_000)] = 10_000
+    reclaim_idle_ms: Annotated[int, Field(ge=50, le=3_600_000)] = 3000
     max_deliveries: Annotated[int, Field(ge=1, le=1000)] = 5
     drain_ms: Annotated[int, Field(ge=0, le=600_000)] = 10_000
     log_level: Literal["debug", "info", "warning", "error"] = "info"

@@ -16,8 +16,7 @@ from telha_runtime.backoff import Backoff
 from telha_runtime.redis import AWAY
 
 from .intake import Intake
-from .store import StoreFailed
-from .stream import Delivery, Stream, group_is_gone
+from .stream import Stream, group_is_gone
 
 BLOCK_MS: Final = 500
 """How long a read waits for entries; also the longest that a stop waits for an idle reader."""
@@ -48,7 +47,8 @@ class Consumer:
                     ready = True
                 deliveries = await self.stream.read(self.reader, self.batch_entries, BLOCK_MS)
                 if deliveries:
-                    await self._settle(deliveries, stop)
+                    async with self.intake.turn:
+                        await self.intake.settle(deliveries, stop)
             except AWAY as fault:
                 ready = False
                 if group_is_gone(fault):
@@ -60,16 +60,3 @@ class Consumer:
                 if backoff.failing:
                     _log.info("Redis answers again")
                 backoff.reset()
-
-    async def _settle(self, deliveries: list[Delivery], stop: asyncio.Event) -> None:
-        backoff = Backoff(stop)
-        while True:
-            try:
-                await self.intake.take(deliveries)
-            except StoreFailed as fault:
-                _log.error("the trace store refuses %d entries: %s", len(deliveries), fault)
-                if stop.is_set():
-                    return  # they stay pending, for the next start
-                await backoff.pause()
-            else:
-                return

@@ -5,7 +5,8 @@ What happens to delivered entries: stored, buried or held; then acknowledged.
                    │ unknown version: held      │ poison        │ malformed: dead letter
 
 Rule 1: an entry that was delivered too often is buried before its record is parsed: the parser may be what kills us.
-Rule 2: a frame of an unknown version is neither stored nor buried; it stays pending for a newer writer.
+Rule 2: a store that refuses is no fault of an entry: what is in hand is tried again without a new delivery.
+Rule 3: a frame of an unknown version is neither stored nor buried; it stays pending for a newer writer.
 """
 
 import asyncio
@@ -14,12 +15,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from telha_runtime import frame
+from telha_runtime.backoff import Backoff
 from telha_runtime.frame import FrameMalformed, FrameUnknown
 
 from . import deadletter
 from .deadletter import Dead
 from .record import RecordMalformed, Row, row_of
-from .store import Store
+from .store import Store, StoreFailed
 from .stream import Delivery, Stream
 
 _log = logging.getLogger(__name__)
@@ -35,6 +37,7 @@ class Intake:
         repeated: Entries whose trace was there already.
         buried: Dead letters since the start.
         held: Ids of entries of an unknown version.
+        turn: Held while entries are in hand, so that nobody takes them over from ourselves meanwhile.
     """
 
     store: Store
@@ -45,6 +48,26 @@ class Intake:
     repeated: int = 0
     buried: int = 0
     held: set[bytes] = field(default_factory=set)
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def settle(self, deliveries: Sequence[Delivery], stop: asyncio.Event) -> None:
+        """
+        Take *deliveries* in, again and again while the store refuses; what is left at the *stop* stays pending.
+
+        Raises:
+            RedisError, OSError: As `take`.
+        """
+        backoff = Backoff(stop)
+        while True:
+            try:
+                await self.take(deliveries)
+            except StoreFailed as fault:
+                _log.error("the trace store refuses %d entries: %s", len(deliveries), fault)
+                if stop.is_set():
+                    return
+                await backoff.pause()
+            else:
+                return
 
     async def take(self, deliveries: Sequence[Delivery]) -> None:
         """

@@ -13,7 +13,6 @@ from telha_runtime import backoff
 from telha_runtime.redis import AWAY
 
 from .intake import Intake
-from .store import StoreFailed
 from .stream import Stream
 
 _TRIM_EVERY_S: Final = 1.0
@@ -48,29 +47,28 @@ class Reclaim:
             try:
                 if loop.time() >= next_claim_s:
                     next_claim_s = loop.time() + self.idle_ms / 2000
-                    await self.claim_stale()
+                    await self.claim_stale(stop)
                     await self.forget_consumers()
                 await self.stream.trim()
             except AWAY as fault:
                 # The consumer reports an outage and makes the group again.
                 _log.debug("not tidied: %s", fault)
-            except StoreFailed as fault:
-                _log.error("the trace store refuses reclaimed entries: %s", fault)
             await backoff.sleep(every_s, stop)
 
-    async def claim_stale(self) -> None:
+    async def claim_stale(self, stop: asyncio.Event) -> None:
         """
-        Take over every stale delivery and take it in.
+        Take over every stale delivery and settle it.
 
         Raises:
-            StoreFailed, RedisError, OSError: What was not settled stays pending.
+            RedisError, OSError: What was not settled stays pending.
         """
         cursor = b"0-0"
-        while True:
-            cursor, deliveries = await self.stream.claim(cursor, self.idle_ms, self.batch_entries)
-            self.claimed += len(deliveries)
-            if deliveries:
-                await self.intake.take(deliveries)
+        while not stop.is_set():
+            async with self.intake.turn:
+                cursor, deliveries = await self.stream.claim(cursor, self.idle_ms, self.batch_entries)
+                self.claimed += len(deliveries)
+                if deliveries:
+                    await self.intake.settle(deliveries, stop)
             if cursor == b"0-0":
                 return
 
