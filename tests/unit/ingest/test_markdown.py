@@ -54,6 +54,20 @@ def test_plain_text_has_paragraphs_only() -> None:
     ]
 
 
+def test_lines_that_end_sentences_are_paragraphs() -> None:
+    """M2: in a transcript or a list of notes each line is a paragraph; wrapped prose stays whole."""
+    turns = [
+        "Ana: The swan is back!",
+        "Rui: On the bridge?",
+        "吴兰：在老桥上。",
+        "Ana: [sends a photo]",
+        "Rui: 👩‍🌾 again",
+    ]
+    assert base("\n".join(turns), "a.txt") == [("paragraph", turn) for turn in turns]
+    prose = "The first tram leaves at\n05:12. It is green,\nas all trams are in\nthis town."
+    assert base(prose, "a.txt") == [("paragraph", prose)]
+
+
 def test_sections_nest_by_level() -> None:
     """M2: a section holds what follows up to a heading of its level or above; its path names its ancestors."""
     record = record_of("intro\n\n# A\n\n### B\n\nb\n\n## C\n\nc\n\n# D\n\nd")

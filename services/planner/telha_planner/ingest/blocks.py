@@ -22,6 +22,9 @@ _SENTENCE_END = re.compile(r"[.!?…](?=[\"'”’)\]]{0,3}[\t\n ])[\"'”’)\]
 _SPACE = re.compile("[" + re.escape(WHITE_SPACE) + "]")
 _LINE_END = re.compile("\n")
 _BLANK_LINE = re.compile("\n[ \t\v\f\xa0\u3000]*\n")
+_LINE_ENDS_SENTENCE = re.compile(r"[.!?…。！？︒\])\"'”’»][ \t]*(?:\n|\Z)")
+_FEWEST_LINES = 4
+_SHARE_OF_LINES = 0.75
 _JOINER = "\u200d"
 _JOINED = "\u200c\u200d\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
 
@@ -51,12 +54,33 @@ class Block(NamedTuple):
 
 
 def paragraphs(text: str) -> Iterator[Block]:
-    """The paragraphs of plain text: what lies between blank lines."""
+    """
+    The paragraphs of plain text: what lies between blank lines.
+
+    Where nearly every line ends a sentence, as in a transcript or a list of notes, each line is a paragraph.
+    """
     start = 0
-    for match in _BLANK_LINE.finditer(text):
-        yield from trimmed(text, Block(start, match.start(), "paragraph"))
-        start = match.end()
-    yield from trimmed(text, Block(start, len(text), "paragraph"))
+    for match in [*_BLANK_LINE.finditer(text), None]:
+        end, behind = (match.start(), match.end()) if match else (len(text), len(text))
+        for block in trimmed(text, Block(start, end, "paragraph")):
+            yield from _lines(text, block) if _is_list_of_lines(text, block) else (block,)
+        start = behind
+
+
+def _is_list_of_lines(text: str, block: Block) -> bool:
+    lines = text.count("\n", block.start, block.end) + 1
+    ended = sum(1 for _ in _LINE_ENDS_SENTENCE.finditer(text, block.start, block.end))
+    # The last line of any paragraph ends a sentence; wrapped prose has few others.
+    return lines >= _FEWEST_LINES and ended >= _SHARE_OF_LINES * lines
+
+
+def _lines(text: str, block: Block) -> Iterator[Block]:
+    start = block.start
+    while start < block.end:
+        end = text.find("\n", start, block.end)
+        end = block.end if end < 0 else end
+        yield from trimmed(text, block._replace(start=start, end=end))
+        start = end + 1
 
 
 def trimmed(text: str, block: Block) -> Iterator[Block]:

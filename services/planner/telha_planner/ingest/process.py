@@ -30,7 +30,7 @@ _log = structlog.get_logger(__name__)
 
 
 class IngestFault(Exception):
-    """The child met a mistake of ours; the message is its traceback, for the log."""
+    """The child met a mistake of ours; the message says where, for the log, and quotes nothing."""
 
 
 class IngestProcess:

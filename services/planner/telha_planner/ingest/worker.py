@@ -141,8 +141,10 @@ def _answer(call: Call, method: Callable[..., Any] | None) -> Reply:
         return Reply(call.number, method(*call.arguments))
     except TelhaError as error:
         return Reply(call.number, error=error)
-    except Exception:  # noqa: BLE001 - a fault in one call must not end the others
-        return Reply(call.number, fault=traceback.format_exc())
+    except Exception as error:  # noqa: BLE001 - a fault in one call must not end the others
+        # Without its message, which may quote a document: the parent logs this.
+        places = traceback.format_tb(error.__traceback__)
+        return Reply(call.number, fault="".join([*places, type(error).__qualname__]))
 
 
 def main() -> None:
