@@ -60,6 +60,7 @@ class Question(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=
     valid_time: str | None = None
     known_before: str | None = None
     max_tokens: int | None = None
+    max_frac_per_source: float | None = None
     surface: Literal["cli", "rest"] = "cli"
     expect: str | None = None
     empty: bool = False
@@ -85,6 +86,7 @@ def load(folder: Path) -> Corpus:
     try:
         return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Corpus)
     except OSError as fault:
-        raise Problem("NOT_FOUND", f"{path} cannot be read: {fault.strerror}") from None
+        hint = "run this in the repository's folder, or name the corpus with --examples"
+        raise Problem("NOT_FOUND", f"{path} cannot be read: {fault.strerror}", hint=hint) from None
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, UnicodeDecodeError) as fault:
         raise Problem("INVALID_REQUEST", f"{path} is not a corpus: {fault}") from None

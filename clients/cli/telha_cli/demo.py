@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 from telha_client import Clarification, Client, Document, TelhaError, as_json, verify_hash
@@ -30,8 +31,8 @@ Json = Mapping[str, Any]
 
 _DEFAULT_TOKENS = 300
 """Budget of a question that names none: small enough that the packing has something to decide."""
-_SPAN_LIMIT = 64
-"""The span limit that Context applies by itself, said here so that Plan can be asked for the same plan."""
+_SPAN_LIMIT = 4
+"""Items of an answer: a reader of the demo wants the best ones."""
 
 
 def run(examples: Path, environ: Mapping[str, str]) -> None:
@@ -47,9 +48,12 @@ def run(examples: Path, environ: Mapping[str, str]) -> None:
     home = Path(tempfile.mkdtemp(prefix="telha-demo-"))
     stop = up.stop_at_signals()
     try:
-        _step(console, "Start", "Valkey, trace writer, planner and gateway, on free ports, in a folder of their own.")
-        with up.started(up.Options(home / "data", 0, 0), environ, stop) as stack:
-            console.print(Text(f"Ready after {time.monotonic() - began:.1f} s.", style="dim"))
+        _step(console, "Start", "The whole system, on free ports, in a folder of its own.")
+
+        def tell(sentence: str) -> None:
+            console.print(Text(sentence, style="dim"))
+
+        with up.started(up.Options(home / "data", 0, 0), environ, stop, tell) as stack:
             try:
                 _tour(console, stack.connection, examples, shown, stop.is_set)
             except TelhaError as error:
@@ -101,36 +105,40 @@ def _remember(console: Console, client: Client, examples: Path, shown: Corpus) -
 
 
 def _ask(console: Console, client: Client, at: Connection, question: Question, known_before: Mapping[str, int]) -> None:
-    tokens = question.max_tokens or _DEFAULT_TOKENS
     valid = None if question.valid_time is None else instants.parse("valid_time", question.valid_time)
     tx = None if question.known_before is None else known_before[question.known_before]
+    limits = calls.given(
+        max_tokens=question.max_tokens or _DEFAULT_TOKENS,
+        max_spans=_SPAN_LIMIT,
+        max_frac_per_source=question.max_frac_per_source,
+    )
     console.print(Text(f"“{question.question}”", style="bold"))
     if question.surface == "rest":
-        console.print(Text(f"POST {at.http}/v1/memory/context", style="dim"))
-        answer = _by_rest(at, question.question, tokens, valid, tx)
+        body = _body(question.question, limits, calls.given(validTime=valid, txTime=tx))
+        console.print(Text(f"POST {at.http}/v1/memory/context\n{json.dumps(body)}", style="dim"))
+        answer = _by_rest(at, body)
     else:
-        console.print(Text(_command(question.question, tokens, valid, tx), style="dim"))
-        answer = as_json(client.memory.context(question.question, max_tokens=tokens, valid_time=valid, tx_time=tx))
-    console.print(render.context(answer))
-    _prove(client, question, answer, tokens)
-    shown = f"contains “{question.expect}”; " if question.expect else ""
-    console.print(Text(f"checked {shown}within budget; same hash again, from Plan too; trace found", style="green"))
+        console.print(Text(_command(question.question, limits, valid, tx), style="dim"))
+        answer = as_json(client.memory.context(question.question, valid_time=valid, tx_time=tx, **limits))
+    console.print(Padding(render.context(answer), (1, 0)))
+    _prove(client, question, answer, limits)
+    told = "within budget; same hash again, from Plan too; trace found"
+    console.print(Text(f"✓ contains “{question.expect}”\n✓ {told}" if question.expect else f"✓ {told}", style="green"))
 
 
-def _prove(client: Client, question: Question, answer: Json, tokens: int) -> None:
+def _prove(client: Client, question: Question, answer: Json, limits: dict[str, Any]) -> None:
     items, budget, window = answer["items"], answer["stats"]["budget"], answer["window"]
-    _hold(budget["used"] <= budget["applied"] <= tokens, "an answer is beyond its budget")
+    _hold(budget["used"] <= budget["applied"] <= limits["max_tokens"], "an answer is beyond its budget")
     if question.expect is not None:
         _hold(any(question.expect in item["text"] for item in items), f"no item holds “{question.expect}”")
     if question.empty:
         _hold(not items, "an answer without evidence has items")
     plan = client.plan(
         question.question,
-        max_tokens=tokens,
-        max_spans=_SPAN_LIMIT,
         valid_time=window["validTime"],
         tx_time=window["txTime"],
         allow_ungrounded=True,
+        **limits,
     )
     _hold(verify_hash(plan), "a plan's hash is not that of the plan")
     _hold(plan.plan_hash == answer["planHash"], "the same request gave another plan")
@@ -138,11 +146,12 @@ def _prove(client: Client, question: Question, answer: Json, tokens: int) -> Non
     _hold(trace.plan_hash == answer["planHash"] and trace.items == len(items), "a trace is not that of its answer")
 
 
-def _by_rest(at: Connection, question: str, tokens: int, valid: int | None, tx: int | None) -> Json:
-    body: dict[str, Any] = {"question": question, "budget": {"maxTokens": tokens}}
-    window = {name: value for name, value in (("validTime", valid), ("txTime", tx)) if value is not None}
-    if window:
-        body["window"] = window
+def _body(question: str, limits: dict[str, Any], window: dict[str, Any]) -> dict[str, Any]:
+    body = {"question": question, "budget": {"maxTokens": limits["max_tokens"], "maxSpans": limits["max_spans"]}}
+    return body | calls.given(maxFracPerSource=limits.get("max_frac_per_source"), window=window or None)
+
+
+def _by_rest(at: Connection, body: dict[str, Any]) -> Json:
     connection = http.client.HTTPConnection(at.http.removeprefix("http://"), timeout=30)
     try:
         headers = {"authorization": f"Bearer {at.key}", "content-type": "application/json"}
@@ -158,8 +167,9 @@ def _by_rest(at: Connection, question: str, tokens: int, valid: int | None, tx: 
     return answer
 
 
-def _command(question: str, tokens: int, valid: int | None, tx: int | None) -> str:
-    words = [f'telha memory context "{question}" --max-tokens {tokens}']
+def _command(question: str, limits: dict[str, Any], valid: int | None, tx: int | None) -> str:
+    words = [f'telha memory context "{question}"']
+    words += [f"--{name.replace('_', '-')} {value}" for name, value in limits.items()]
     words += [f"--valid-at {instants.show(valid)}"] if valid is not None else []
     words += [f"--tx-at {instants.show(tx)}"] if tx is not None else []
     return " ".join(words)
@@ -181,8 +191,7 @@ def _farewell(console: Console, answers: int, seconds: float) -> None:
     console.print()
     console.print(Text(told, style="bold green"))
     console.print(
-        "Next, in this folder:\n"
-        "  make up                                       start it and stay; then, in a second terminal:\n"
+        "Next, in this folder: make up, to start it and stay; then, in a second terminal:\n"
         "  .venv/bin/telha ingest docs/ README.md\n"
-        '  .venv/bin/telha memory context "how is the plan hash computed?" --max-tokens 800'
+        '  .venv/bin/telha memory context "how is the plan hash computed?"'
     )

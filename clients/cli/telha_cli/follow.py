@@ -1,7 +1,6 @@
 """What a running system says: the supervisor's own journal, and the parts' logs on request."""
 
-import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
@@ -10,14 +9,14 @@ ROTATE_BYTES = 16 << 20
 
 
 class Journal:
-    """Writes each event of the supervisor to a file and to standard error."""
+    """Writes each event of the supervisor to a file, and tells it."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
+        self._path, self._tell = path, tell
 
     def __call__(self, sentence: str) -> None:
         """Note *sentence* with the time."""
-        print(f"telha: {sentence}", file=sys.stderr, flush=True)
+        self._tell(sentence)
         with self._path.open("a", encoding="utf-8") as file:
             file.write(f"{datetime.now(UTC).isoformat(timespec='milliseconds')} {sentence}\n")
 

@@ -91,6 +91,11 @@ def safe(text: str) -> Text:
     return Text(shown)
 
 
+def number(score: float) -> str:
+    """*score* in six cells: four decimals, or its order of magnitude where those would all be 0."""
+    return f"{score:.4f}" if score == 0 or score >= 0.00005 else f"{score:.0e}"
+
+
 def instant(value: int | str) -> str:
     """An instant as the server sent it: µs since 1970 UTC become RFC 3339."""
     return instants.show(value) if isinstance(value, int) else value
@@ -107,7 +112,7 @@ def _items(items: Sequence[Json]) -> RenderableType:
         if pending:
             head.append(f"  {pending['state']}", style="bold yellow")
         score = item.get("score")
-        table.add_row(str(index), "" if score is None else f"{score:.4f}", _evidence(head, source, item["text"]))
+        table.add_row(str(index), "" if score is None else number(score), _evidence(head, source, item["text"]))
     return table
 
 
@@ -117,12 +122,13 @@ def _spans(spans: Sequence[Json]) -> RenderableType:
     table = _evidence_table("weight")
     for index, span in enumerate(spans, start=1):
         head = Text(f"{span['kind']} · {span['class']} · {span['tokens']} tokens", style="dim")
-        table.add_row(str(index), f"{span['weight']:.4f}", _evidence(head, span["span"], span.get("text") or ""))
+        table.add_row(str(index), number(span["weight"]), _evidence(head, span["span"], span.get("text") or ""))
     return table
 
 
 def _evidence_table(score: str) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, expand=False, leading=1)
+    # Narrow margins: a coordinate of five-digit offsets must fit one line of 80 columns.
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0))
     table.add_column("", justify="right", style="dim", no_wrap=True)
     table.add_column(score, justify="right", style="bold", no_wrap=True)
     table.add_column("evidence", overflow="fold")
@@ -182,6 +188,6 @@ def _proof(answer: Json) -> RenderableType:
         lines.append("\ntrace   ", style="dim").append(answer["traceId"], style="magenta not dim")
     window = answer.get("window")
     if window:
-        valid, known = instant(window["validTime"]), instant(window["txTime"])
-        lines.append(f"\nas of   true at {valid}, known by {known}", style="dim")
+        lines.append(f"\ntrue    at {instant(window['validTime'])}", style="dim")
+        lines.append(f"\nknown   at {instant(window['txTime'])}", style="dim")
     return lines

@@ -14,7 +14,7 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -66,21 +66,28 @@ def run(options: Options, environ: Mapping[str, str], *, as_json: bool) -> None:
     """
     stop = stop_at_signals()
     follower = Follower(sys.stderr) if options.verbose else None
-    with started(options, environ, stop, follower) as stack:
+    with started(options, environ, stop, _tell, follower) as stack:
         if stop.is_set():
             return
         with folder.announced(options.data, environ):
             _say(stack.connection, options.data.absolute(), as_json=as_json)
             stack.supervisor.watch(stop, follower.show if follower else lambda: None)
-            print("telha: draining", file=sys.stderr, flush=True)
+            _tell("draining")
 
 
 @contextmanager
 def started(
-    options: Options, environ: Mapping[str, str], stop: Event, follower: Follower | None = None
+    options: Options,
+    environ: Mapping[str, str],
+    stop: Event,
+    tell: Callable[[str], None],
+    follower: Follower | None = None,
 ) -> Iterator[Stack]:
     """
     The system, running inside the block; when *stop* is set meanwhile, the block starts at once.
+
+    Args:
+        tell: Gets what happens to the parts, a sentence each.
 
     Raises:
         Problem: It cannot be started. Nothing of it is left.
@@ -104,7 +111,7 @@ def started(
         connection = Connection(
             f"{parts.HOST}:{grpc_port}", f"http://{parts.HOST}:{http_port}", _first_key(data), os.getpid()
         )
-        supervisor = Supervisor(built, Journal(data / "logs" / "up.log"))
+        supervisor = Supervisor(built, Journal(data / "logs" / "up.log", tell))
         held.callback(supervisor.stop)
         try:
             supervisor.start(stop)
@@ -120,6 +127,10 @@ def stop_at_signals() -> Event:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: stop.set())
     return stop
+
+
+def _tell(sentence: str) -> None:
+    print(f"telha: {sentence}", file=sys.stderr, flush=True)
 
 
 def _port(asked: int, flag: str) -> int:

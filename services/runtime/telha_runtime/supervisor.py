@@ -99,6 +99,7 @@ class Supervisor:
                 self._running.append(running)
                 if not self._until_ready(running, stop):
                     return
+                self.report(f"{part.name} is ready after {time.monotonic() - running.since:.1f} s")
         except BaseException:
             self.stop()
             raise

@@ -104,7 +104,25 @@ def test_the_account_of_the_answer_is_shown() -> None:
     assert "asked 9,000, 1,234 stranded by the source cap, o200k_base" in shown
     assert "9 spans = 2 packed + 3 duplicate + 4 over budget" in shown
     assert HASH in shown
-    assert "true at 2026-06-30T12:00:00Z, known by 2026-06-30T12:00:00.000001Z" in shown
+    assert "true    at 2026-06-30T12:00:00Z\nknown   at 2026-06-30T12:00:00.000001Z" in shown
+
+
+@pytest.mark.parametrize(
+    ("score", "shown"),
+    [(1.0, "1.0000"), (0.0, "0.0000"), (0.00012, "0.0001"), (0.00004, "4e-05"), (5e-324, "5e-324"), (12.5, "12.5000")],
+)
+def test_a_small_score_is_not_shown_as_nothing(score: float, shown: str) -> None:
+    """C4: 0 means 0."""
+    assert render.number(score) == shown
+
+
+def test_a_long_coordinate_fits_one_line_of_80_columns() -> None:
+    """A3: what is copied from the terminal is whole."""
+    source = ItemSource(SOURCE, 1_782_820_800_000_000, 12_345, 12_399, "x.md")
+    item = Item("x", source, "paragraph", "truth", 0.5, ValidTime(0, None), None)
+    assert f"{SOURCE} @1782820800000000 [12345:12399]\n" in "\n".join(
+        line.rstrip() for line in _drawn(render.context(_context(*[item] * 12))).splitlines()
+    )
 
 
 def test_open_questions_and_their_flags_are_shown() -> None:

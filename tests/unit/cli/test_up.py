@@ -23,7 +23,7 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _refused(options: up.Options) -> Problem:
-    with pytest.raises(Problem) as caught, up.started(options, dict(os.environ), Event()):
+    with pytest.raises(Problem) as caught, up.started(options, dict(os.environ), Event(), print):
         pytest.fail("it started")
     assert "\n" not in str(caught.value)
     return caught.value
