@@ -61,7 +61,7 @@ class Part:
     environ: Mapping[str, str]
     log: Path
     ready: Callable[[], bool]
-    ready_s: float = 30.0
+    ready_s: float = 60.0
     drain_s: float = 15.0
     keep: tuple[int, ...] = ()
 
