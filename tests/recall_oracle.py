@@ -159,7 +159,7 @@ class Oracle:
                 for one, two in ((row.from_node_no, row.to_node_no), (row.to_node_no, row.from_node_no)):
                     beside[one] = max(beside[one], f[two])
         g = {
-            no: f[no] + scoring.neighbour_share * (f[no] if version[no].type == "window" else beside[no])
+            no: f[no] + scoring.neighbour_share * (0.0 if version[no].type == "window" else beside[no])
             for no in version
         }
         by_lexical = sorted((no for no in version if lexical_raw[no] > 0), key=lambda no: (-lexical_raw[no], ident[no]))

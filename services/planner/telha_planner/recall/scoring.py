@@ -67,7 +67,7 @@ def similarity(
     base = share * semantic_part + (1.0 - share) * lexical_part
 
     own = base[np.searchsorted(every, chosen)]
-    beside = np.where(is_window(view, chosen), own, 0.0)
+    beside = np.zeros(len(chosen))
     np.maximum.at(beside, owner, base[np.searchsorted(every, neighbour)])
     raised = own + scoring.neighbour_share * beside
 
