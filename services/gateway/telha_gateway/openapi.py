@@ -37,6 +37,7 @@ _STATUS_WORDS = {
     503: "A part is away or busy; try again.",
     504: "The deadline passed.",
 }
+_WIDTHS = {"integer": "int64", "number": "double"}
 _EVERY_CALL = (400, 401, 403, 500, 503, 504)
 _EVERY_BODY = (408, 413, 415)
 
@@ -86,19 +87,30 @@ def _schemas(operations: list[Operation]) -> tuple[dict[type, Json], Json]:
                 shapes[shape] = None
     references, components = msgspec.json.schema_components(shapes, ref_template=_REF)
     components["Problem"]["properties"]["code"]["examples"] = sorted(problems.TITLES)
-    cleaned: Json = {name: _without_null(schema) for name, schema in components.items()}
+    cleaned: Json = {name: _for_clients(schema) for name, schema in components.items()}
     return dict(zip(shapes, references, strict=True)), cleaned
 
 
-def _without_null(schema: Any) -> Any:  # noqa: ANN401  # any JSON value
-    """*schema* without the `null` that stands for "left out", which generated types need not offer."""
+def _for_clients(schema: Any) -> Any:  # noqa: ANN401  # any JSON value
+    """
+    *schema* as generators of typed clients read it best.
+
+    Widths are named, or they would take 32 bits; choices are strings; the `null` that stands for "left out" is gone.
+    """
     if isinstance(schema, list):
-        return [_without_null(member) for member in schema]
+        return [_for_clients(member) for member in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {key: _without_null(value) for key, value in schema.items()}
-    if kept.get("default", ...) is None:
+    kept = {key: _for_clients(value) for key, value in schema.items() if key != "properties"}
+    if "properties" in schema:
+        # Its keys are names of fields, one of them `type`, not words of JSON Schema.
+        kept["properties"] = {name: _for_clients(field) for name, field in schema["properties"].items()}
+    if "default" in kept and kept["default"] is None:
         del kept["default"]
+    if kept.get("type") in _WIDTHS:
+        kept.setdefault("format", _WIDTHS[kept["type"]])
+    if "enum" in kept:
+        kept.setdefault("type", "string")
     branches = [branch for branch in kept.get("anyOf", []) if branch != {"type": "null"}]
     if len(branches) == 1:
         del kept["anyOf"]
@@ -154,7 +166,7 @@ def _parameters(operation: Operation) -> list[Json]:
     if operation.parameters is not None:
         _, components = msgspec.json.schema_components((operation.parameters,))
         for name, raw in components[operation.parameters.__name__]["properties"].items():
-            schema = _without_null(raw)
+            schema = _for_clients(raw)
             words = schema.pop("description", "")
             found.append({"name": name, "in": "query", "required": False, "description": words, "schema": schema})
     return found

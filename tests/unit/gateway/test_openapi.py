@@ -73,5 +73,24 @@ def test_left_out_means_left_out():
     assert "window" not in DOCUMENT["components"]["schemas"]["PlanRequest"]["required"]
 
 
+def test_typed_clients_get_wide_numbers_and_named_choices():
+    """A5: generators take 32 bits where no width is named, and `unknown` where no type is."""
+
+    def schemas(value):
+        if isinstance(value, dict):
+            if not isinstance(value.get("type"), dict):
+                yield value
+            for member in value.values():
+                yield from schemas(member)
+        elif isinstance(value, list):
+            for member in value:
+                yield from schemas(member)
+
+    found = list(schemas(DOCUMENT))
+    assert all("format" in schema for schema in found if schema.get("type") in ("integer", "number"))
+    assert all(schema["type"] == "string" for schema in found if isinstance(schema.get("enum"), list))
+    assert any("enum" in schema for schema in found)
+
+
 def test_every_code_has_a_title():
     assert set(DOCUMENT["components"]["schemas"]["Problem"]["properties"]["code"]["examples"]) == set(problems.TITLES)
