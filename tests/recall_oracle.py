@@ -262,9 +262,12 @@ class Oracle:
         )
 
     def _model(self, query: RecallQuery) -> Any:
-        models = [row for row in self.rows["vector_model"] if row.tx_from <= query.tx_t]
+        models = self.rows["vector_model"]
         if query.vector_model is not None:
             models = [row for row in models if row.model == query.vector_model]
+            if any(row.model == query.vector_model and row.tx_from <= query.tx_t for row in self.rows["vector"]):
+                return models[0]
+        models = [row for row in models if row.tx_from <= query.tx_t]
         return max(models, key=lambda row: (row.tx_from, row.row_no), default=None)
 
 

@@ -87,7 +87,7 @@ class TenantColumns:
         """The vectors of model *name*, or of the active model if that is None; None if not known at *tx_t*."""
         if name is not None:
             named = self.vectors.get(name)
-            return named if named is not None and named.active_from <= tx_t else None
+            return named if named is not None and named.known_from <= tx_t else None
         known = [model for model in self.vectors.values() if model.active_from <= tx_t]
         return max(known, key=lambda model: (model.active_from, model.number), default=None)
 

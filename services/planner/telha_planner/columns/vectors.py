@@ -38,7 +38,7 @@ class Vectors(Growing):
     Attributes:
         dimensions: Values per vector.
         baseline: Cosine of unrelated texts under the model.
-        tx_from: The model is active since this commit.
+        active_from: The model is active since this commit.
         small: v̂, int8, one row per vector.
         inverse_norm: float32(1/√(v̂·v̂)), 0 for a zero vector.
         exact: The float32 originals.
@@ -69,6 +69,11 @@ class Vectors(Growing):
         self._exact = np.empty((0, dimensions), np.float32)
         self._norms = np.empty(0)
         super().__init__()
+
+    @property
+    def known_from(self) -> int:
+        """The commit that first told of the model: a model may have vectors before it is active."""
+        return min(self.active_from, int(self.tx_from[0]) if len(self) else self.active_from)
 
     @property
     def small(self) -> Int8:
