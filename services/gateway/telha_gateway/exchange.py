@@ -9,8 +9,7 @@ import asyncio
 import re
 import time
 from collections.abc import Mapping
-from functools import cache
-from typing import TypeVar, get_args
+from typing import TypeVar
 from urllib.parse import parse_qsl
 
 import grpc.aio
@@ -19,6 +18,7 @@ from litestar.types import HTTPScope, Receive
 
 from telha_gateway import problems, upstream
 from telha_gateway.config import GatewaySettings
+from telha_gateway.dto.shape import Parameters
 from telha_gateway.faults import RequestFault, child
 from telha_gateway.problems import Failure, Refused
 from telha_gateway.shapes import fault_of, shaped
@@ -28,7 +28,7 @@ from telha_gateway.upstream import ClientGone, Upstream
 Ask = TypeVar("Ask")
 Reply = TypeVar("Reply")
 T = TypeVar("T")
-ParametersT = TypeVar("ParametersT", bound=msgspec.Struct)
+ParametersT = TypeVar("ParametersT", bound=Parameters)
 
 _PRINTABLE = re.compile(r"[ -~]{1,8192}")
 _JSON_TYPE = re.compile(r"application/(?:[a-z0-9.-]+\+)?json *(?:;.*)?", re.IGNORECASE)
@@ -85,11 +85,10 @@ class Exchange:
             pairs = parse_qsl(self._scope["query_string"].decode("ascii"), keep_blank_values=True, errors="strict")
         except ValueError:
             raise RequestFault("", "must have query parameters in UTF-8, percent-encoded") from None
-        lists = _lists(shape)
         values: dict[str, str | list[str]] = {}
         for name, value in pairs:
-            if name in lists:
-                values.setdefault(name, []).append(value)  # type: ignore[union-attr]  # lists alone get lists
+            if name in shape.REPEATED:
+                values.setdefault(name, []).append(value)  # type: ignore[union-attr]  # these alone are lists
             elif name in values:
                 raise RequestFault(child("", name), "must not be given twice")
             else:
@@ -163,10 +162,3 @@ class Exchange:
 
 def _too_large(limit: int) -> Refused:
     return Refused(Failure(413, "MESSAGE_TOO_LARGE", f"the body is larger than the {limit} bytes that are accepted"))
-
-
-@cache
-def _lists(shape: type[msgspec.Struct]) -> frozenset[str]:
-    """Names of the parameters that may be repeated."""
-    fields = msgspec.structs.fields(shape)
-    return frozenset(field.encode_name for field in fields if "list[" in str(field.type) and get_args(field.type))

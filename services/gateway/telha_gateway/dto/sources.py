@@ -1,12 +1,12 @@
 """The JSON shapes of sources: read, listed, erased."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 from telha.memory.v1 import memory_pb2
 from telha.planner.v1 import plan_pb2
 
-from telha_gateway.dto.shape import Given, Int64, Micros, Sent, Uuid
+from telha_gateway.dto.shape import Given, Int64, Micros, Parameters, Uuid
 from telha_gateway.instants import parameter_instant
 
 InstantParameter = Annotated[
@@ -14,7 +14,7 @@ InstantParameter = Annotated[
 ]
 
 
-class SourceParameters(Sent):
+class SourceParameters(Parameters):
     """How to read one source."""
 
     include_text: Annotated[bool, Meta(description="Send the canonical text too.")] | None = None
@@ -23,15 +23,17 @@ class SourceParameters(Sent):
     tx_time: InstantParameter | None = None
 
 
-class SourceListParameters(Sent):
+class SourceListParameters(Parameters):
     """Which sources to list."""
+
+    REPEATED: ClassVar[frozenset[str]] = frozenset({"spaces"})
 
     spaces: Annotated[list[str], Meta(description="Default: the key's spaces, or `main`.")] | None = None
     page_size: Annotated[int, Meta(ge=0, le=2**31 - 1, description="1 to 1000. Default 100.")] | None = None
     page_token: Annotated[str, Meta(description="`nextPageToken` of the page before.")] | None = None
 
 
-class NoParameters(Sent):
+class NoParameters(Parameters):
     """For operations without query parameters, so that a misspelt one is refused and not ignored."""
 
 
