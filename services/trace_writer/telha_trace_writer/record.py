@@ -17,6 +17,9 @@ from telha_runtime.frame import Frame
 MAX_EXACT: Final = 2**53 - 1
 """Largest whole number that every JSON reader keeps exactly; larger ones become strings."""
 
+DEEPEST_SHOWN: Final = 24
+"""Levels of lists and maps that are shown; protobuf readers give up at a hundred of theirs, three to one of ours."""
+
 _INT64: Final = range(-(2**63), 2**63)
 _SCORE_BITS_AT: Final = 6
 
@@ -126,7 +129,7 @@ def _count(value: object) -> int:
     return value if type(value) is int and 0 <= value < _INT64.stop else 0
 
 
-def _shown(value: object) -> Any:  # noqa: ANN401  # any JSON value
+def _shown(value: object, depth: int = 1) -> Any:  # noqa: ANN401  # any JSON value
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, int):
@@ -135,10 +138,12 @@ def _shown(value: object) -> Any:  # noqa: ANN401  # any JSON value
         return value if math.isfinite(value) else str(value)
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
-    if isinstance(value, Mapping):
-        return {key if isinstance(key, str) else str(_shown(key)): _shown(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_shown(inner) for inner in value]
     if isinstance(value, msgpack.ExtType):
         return {"ext": value.code, "data": base64.b64encode(value.data).decode()}
+    if depth > DEEPEST_SHOWN:
+        return "(nested too deeply to be shown)"
+    if isinstance(value, Mapping):
+        return {k if isinstance(k, str) else str(_shown(k)): _shown(inner, depth + 1) for k, inner in value.items()}
+    if isinstance(value, list):
+        return [_shown(inner, depth + 1) for inner in value]
     return str(value)
