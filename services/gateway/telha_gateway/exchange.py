@@ -10,25 +10,22 @@ import re
 import time
 from collections.abc import Mapping
 from typing import TypeVar
-from urllib.parse import parse_qsl
 
 import grpc.aio
 import msgspec
 from litestar.types import HTTPScope, Receive
 
-from telha_gateway import problems, upstream
+from telha_gateway import parameters, problems, upstream
 from telha_gateway.config import GatewaySettings
-from telha_gateway.dto.shape import Parameters
-from telha_gateway.faults import RequestFault, child
 from telha_gateway.problems import Failure, Refused
-from telha_gateway.shapes import fault_of, shaped
+from telha_gateway.shapes import shaped
 from telha_gateway.strict_json import decode
 from telha_gateway.upstream import ClientGone, Upstream
 
 Ask = TypeVar("Ask")
 Reply = TypeVar("Reply")
 T = TypeVar("T")
-ParametersT = TypeVar("ParametersT", bound=Parameters)
+ParametersT = TypeVar("ParametersT", bound=msgspec.Struct)
 
 _PRINTABLE = re.compile(r"[ -~]{1,8192}")
 _JSON_TYPE = re.compile(r"application/(?:[a-z0-9.-]+\+)?json *(?:;.*)?", re.IGNORECASE)
@@ -81,22 +78,7 @@ class Exchange:
         Raises:
             RequestFault: A parameter is unknown, repeated or malformed.
         """
-        try:
-            pairs = parse_qsl(self._scope["query_string"].decode("ascii"), keep_blank_values=True, errors="strict")
-        except ValueError:
-            raise RequestFault("", "must have query parameters in UTF-8, percent-encoded") from None
-        values: dict[str, str | list[str]] = {}
-        for name, value in pairs:
-            if name in shape.REPEATED:
-                values.setdefault(name, []).append(value)  # type: ignore[union-attr]  # these alone are lists
-            elif name in values:
-                raise RequestFault(child("", name), "must not be given twice")
-            else:
-                values[name] = value
-        try:
-            return msgspec.convert(values, shape, strict=False)
-        except msgspec.ValidationError as error:
-            raise fault_of(str(error)) from None
+        return parameters.read(self._scope["query_string"], shape)
 
     async def call(
         self,

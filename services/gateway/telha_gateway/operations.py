@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from telha_gateway.dto.shape import Parameters
 from telha_gateway.exchange import Exchange
 
 Run = Callable[[Exchange], Awaitable[msgspec.Struct | bytes]]
@@ -40,7 +39,7 @@ class Operation:
     answer: type[msgspec.Struct] | None = None
     description: str = ""
     body: type[msgspec.Struct] | None = None
-    parameters: type[Parameters] | None = None
+    parameters: type[msgspec.Struct] | None = None
     path_id: str = ""
     statuses: tuple[int, ...] = ()
     code: str = "INVALID_REQUEST"

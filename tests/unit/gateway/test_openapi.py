@@ -92,16 +92,5 @@ def test_typed_clients_get_wide_numbers_and_named_choices():
     assert any("enum" in schema for schema in found)
 
 
-def test_the_parameters_that_may_be_repeated_are_the_lists():
-    documented = {
-        (operation["operationId"], parameter["name"])
-        for _, _, operation in operations()
-        for parameter in operation.get("parameters", [])
-        if parameter["schema"].get("type") == "array"
-    }
-    taken = {(op.id, name) for op in app.OPERATIONS if op.parameters for name in op.parameters.REPEATED}
-    assert documented == taken
-
-
 def test_every_code_has_a_title():
     assert set(DOCUMENT["components"]["schemas"]["Problem"]["properties"]["code"]["examples"]) == set(problems.TITLES)

@@ -5,7 +5,7 @@ Rule 1: requests refuse unknown fields; `null` means the same as leaving an opti
 Rule 2: bounds here are those of the wire types; the planner's own rules stand in the planner alone.
 """
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -43,17 +43,6 @@ def spelled(name: str) -> str:
 
 class Sent(msgspec.Struct, forbid_unknown_fields=True, rename=spelled, kw_only=True):
     """A shape that callers send."""
-
-
-class Parameters(Sent):
-    """
-    Query parameters.
-
-    Attributes:
-        REPEATED: JSON names of those that may be given several times; they are lists.
-    """
-
-    REPEATED: ClassVar[frozenset[str]] = frozenset()
 
 
 class Given(msgspec.Struct, omit_defaults=True, rename=spelled, kw_only=True):

@@ -1,12 +1,12 @@
 """The JSON shapes of sources: read, listed, erased."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from msgspec import Meta
 from telha.memory.v1 import memory_pb2
 from telha.planner.v1 import plan_pb2
 
-from telha_gateway.dto.shape import Given, Int64, Micros, Parameters, Uuid
+from telha_gateway.dto.shape import Given, Int64, Micros, Sent, Uuid
 from telha_gateway.instants import parameter_instant
 
 InstantParameter = Annotated[
@@ -14,7 +14,7 @@ InstantParameter = Annotated[
 ]
 
 
-class SourceParameters(Parameters):
+class SourceParameters(Sent):
     """How to read one source."""
 
     include_text: Annotated[bool, Meta(description="Send the canonical text too.")] | None = None
@@ -23,17 +23,15 @@ class SourceParameters(Parameters):
     tx_time: InstantParameter | None = None
 
 
-class SourceListParameters(Parameters):
+class SourceListParameters(Sent):
     """Which sources to list."""
-
-    REPEATED: ClassVar[frozenset[str]] = frozenset({"spaces"})
 
     spaces: Annotated[list[str], Meta(description="Default: the key's spaces, or `main`.")] | None = None
     page_size: Annotated[int, Meta(ge=0, le=2**31 - 1, description="1 to 1000. Default 100.")] | None = None
     page_token: Annotated[str, Meta(description="`nextPageToken` of the page before.")] | None = None
 
 
-class NoParameters(Parameters):
+class NoParameters(Sent):
     """For operations without query parameters, so that a misspelt one is refused and not ignored."""
 
 

@@ -6,12 +6,12 @@ from msgspec import Meta
 from telha.trace.v1 import traces_pb2
 
 from telha_gateway.dto.properties import object_of
-from telha_gateway.dto.shape import Given, Micros, Parameters, Uuid
+from telha_gateway.dto.shape import Given, Micros, Sent, Uuid
 from telha_gateway.dto.sources import InstantParameter
 from telha_gateway.instants import parameter_instant
 
 
-class TraceListParameters(Parameters):
+class TraceListParameters(Sent):
     """Which traces to list."""
 
     kind: Annotated[str, Meta(description="Only this kind, such as `plan`.")] | None = None
