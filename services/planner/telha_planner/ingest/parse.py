@@ -175,7 +175,7 @@ class _Graph:
             tables += block.kind == "cell" and not block.context  # a head begins a table
             groups.append((passage.section.number, block.kind == "cell", tables))
         lengths = [end - start for start, end in (self._bytes[passage.block] for passage in self._passages)]
-        return windows(lengths, groups)
+        return windows(lengths, groups, [passage.digest for passage in self._passages])
 
     def _window(self, passages: Sequence[_Passage]) -> None:
         first, last, section = passages[0].block, passages[-1].block, passages[0].section
