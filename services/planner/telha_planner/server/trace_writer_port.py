@@ -97,6 +97,9 @@ class TraceWriter:
         try:
             found = await self._stub.Persisted(request, timeout=PERSISTED_TIMEOUT_S, metadata=self._metadata)
         except grpc.aio.AioRpcError as failure:
+            if failure.code() == grpc.StatusCode.UNAUTHENTICATED:
+                # Asked in the background, so nobody else would notice, and no record would ever leave the spool.
+                _log.error("the trace writer refuses the internal credential; trace.internal_token differs there")
             raise Unavailable(part=_PART) from failure
         return list(found.trace_ids)
 
