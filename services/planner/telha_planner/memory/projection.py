@@ -91,9 +91,12 @@ def changes(store: Store, tenant: int, since: Mark | None = None) -> Changes:
         if since is not None and since.erased_tx != mark.erased_tx:
             since = None
         seen = since or Mark()
-        return Changes(
-            mark, since is None, **_new(connection, tenant, seen.last_no), **_closed(connection, tenant, since)
-        )
+        new = {name: _fetch(connection, rows, tenant=tenant, last_no=seen.last_no) for name, rows in _NEW.items()}
+        if since is None:
+            return Changes(mark, whole=True, **new)
+        instants = {"tenant": tenant, "last_no": seen.last_no, "last_tx": seen.last_tx}
+        closed = {name: _fetch(connection, rows, **instants) for name, rows in _CLOSED.items()}
+        return Changes(mark, whole=False, **new, **closed)
 
 
 def _mark(connection: sa.Connection, tenant: int) -> Mark:
@@ -103,67 +106,65 @@ def _mark(connection: sa.Connection, tenant: int) -> Mark:
     return Mark() if row is None else Mark(row.last_tx, row.next_no - 1, row.erased_tx)
 
 
-def _new(connection: sa.Connection, tenant: int, last_no: int) -> dict[str, Rows]:
-    def read(number: sa.Column[int], *columns: sa.Column[Any]) -> Rows:
-        statement = sa.select(number, *columns).where(number.table.c.tenant == tenant, number > last_no)
-        return _fetch(connection, statement.order_by(number))
-
-    version, span, link, edge = tables.node_version.c, tables.span.c, tables.node_span.c, tables.edge.c
-    source, text = tables.source.c, tables.source_version.c
-    question, model, vector = tables.clarification.c, tables.vector_model.c, tables.vector.c
-    return {
-        "spaces": read(tables.space.c.space_no, tables.space.c.name),
-        "sources": read(source.source_no, source.source_id, source.span_class),
-        "source_versions": read(text.version_no, text.source_no, text.version_tx, text.length, text.name),
-        "nodes": read(tables.node.c.node_no, tables.node.c.node_id, tables.node.c.space_no),
-        "node_versions": read(
-            version.version_no, version.node_no, version.tx_from, version.tx_to, version.valid_from, version.valid_to,
-            version.type, version.term_total, version.term_ids, version.term_counts,
-        ),
-        "spans": read(
-            span.span_no, span.source_no, span.version_tx, span.start, span.end, span.kind,
-            span.ascii_bytes, span.other_chars, span.cl100k_base, span.o200k_base,
-        ),
-        "node_spans": read(link.link_no, link.version_no, link.span_no, link.tx_from, link.tx_to),
-        "edges": read(
-            edge.edge_no, edge.edge_id, edge.from_node_no, edge.to_node_no, edge.type, edge.confidence,
-            edge.source_no, edge.valid_from, edge.valid_to, edge.tx_from, edge.tx_to,
-        ),
-        "clarifications": read(
-            question.row_no, question.clarification_id, question.node_no, question.state, question.question,
-            question.tx_from, question.tx_to,
-        ),
-        "vector_models": read(model.row_no, model.model, model.dimensions, model.baseline, model.tx_from),
-        "vectors": read(
-            vector.row_no, vector.node_no, vector.model, vector.valid_from, vector["values"],
-            vector.tx_from, vector.tx_to,
-        ),
-    }  # fmt: skip
+def _new_rows(number: sa.Column[int], *columns: sa.Column[Any]) -> sa.Select[Any]:
+    after = number > sa.bindparam("last_no")
+    return sa.select(number, *columns).where(number.table.c.tenant == sa.bindparam("tenant"), after).order_by(number)
 
 
-def _closed(connection: sa.Connection, tenant: int, since: Mark | None) -> dict[str, Rows]:
-    if since is None:
-        return {}
-    seen_no, seen_tx = since.last_no, since.last_tx
-
-    def read(number: sa.Column[int]) -> Rows:
-        columns = number.table.c
-        statement = sa.select(number, columns.tx_to).where(
-            columns.tenant == tenant, columns.tx_to > seen_tx, columns.tx_to < OPEN_END, number <= seen_no
-        )
-        return _fetch(connection, statement)
-
-    return {
-        "closed_node_versions": read(tables.node_version.c.version_no),
-        "closed_node_spans": read(tables.node_span.c.link_no),
-        "closed_edges": read(tables.edge.c.edge_no),
-        "closed_clarifications": read(tables.clarification.c.row_no),
-        "closed_vectors": read(tables.vector.c.row_no),
-    }
+def _closings(number: sa.Column[int]) -> sa.Select[Any]:
+    columns = number.table.c
+    return sa.select(number, columns.tx_to).where(
+        columns.tenant == sa.bindparam("tenant"),
+        columns.tx_to > sa.bindparam("last_tx"),
+        columns.tx_to < OPEN_END,
+        number <= sa.bindparam("last_no"),
+    )
 
 
-def _fetch(connection: sa.Connection, statement: sa.Select[Any]) -> Rows:
-    cursor = connection.execute(statement).cursor
+_version, _span, _link, _edge = tables.node_version.c, tables.span.c, tables.node_span.c, tables.edge.c
+_source, _text = tables.source.c, tables.source_version.c
+_question, _model, _vector = tables.clarification.c, tables.vector_model.c, tables.vector.c
+
+# Made once: a tail runs after every commit, and making the statements would cost more than running them.
+_NEW = {
+    "spaces": _new_rows(tables.space.c.space_no, tables.space.c.name),
+    "sources": _new_rows(_source.source_no, _source.source_id, _source.span_class),
+    "source_versions": _new_rows(_text.version_no, _text.source_no, _text.version_tx, _text.length, _text.name),
+    "nodes": _new_rows(tables.node.c.node_no, tables.node.c.node_id, tables.node.c.space_no),
+    "node_versions": _new_rows(
+        _version.version_no, _version.node_no, _version.tx_from, _version.tx_to, _version.valid_from,
+        _version.valid_to, _version.type, _version.term_total, _version.term_ids, _version.term_counts,
+    ),
+    "spans": _new_rows(
+        _span.span_no, _span.source_no, _span.version_tx, _span.start, _span.end, _span.kind,
+        _span.ascii_bytes, _span.other_chars, _span.cl100k_base, _span.o200k_base,
+    ),
+    "node_spans": _new_rows(_link.link_no, _link.version_no, _link.span_no, _link.tx_from, _link.tx_to),
+    "edges": _new_rows(
+        _edge.edge_no, _edge.edge_id, _edge.from_node_no, _edge.to_node_no, _edge.type, _edge.confidence,
+        _edge.source_no, _edge.valid_from, _edge.valid_to, _edge.tx_from, _edge.tx_to,
+    ),
+    "clarifications": _new_rows(
+        _question.row_no, _question.clarification_id, _question.node_no, _question.state, _question.question,
+        _question.tx_from, _question.tx_to,
+    ),
+    "vector_models": _new_rows(_model.row_no, _model.model, _model.dimensions, _model.baseline, _model.tx_from),
+    "vectors": _new_rows(
+        _vector.row_no, _vector.node_no, _vector.model, _vector.valid_from, _vector["values"],
+        _vector.tx_from, _vector.tx_to,
+    ),
+}  # fmt: skip
+_CLOSED = {
+    "closed_node_versions": _closings(_version.version_no),
+    "closed_node_spans": _closings(_link.link_no),
+    "closed_edges": _closings(_edge.edge_no),
+    "closed_clarifications": _closings(_question.row_no),
+    "closed_vectors": _closings(_vector.row_no),
+}
+
+
+def _fetch(connection: sa.Connection, statement: sa.Select[Any], **values: int) -> Rows:
+    cursor = connection.execute(statement, values).cursor
     if cursor is None:
         return ()
     # The driver's own tuples: a Row object per row would double the time that a large tenant takes to load.
