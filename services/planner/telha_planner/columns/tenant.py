@@ -7,8 +7,11 @@ memory ceiling is passed; the one being asked never does.
 Rule 4: a lock per tenant; loading one tenant does not hold up another thread's tenant.
 """
 
+import gc
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from telha_planner.memory import projection
 from telha_planner.memory.store import Store
@@ -83,10 +86,11 @@ class Columns:
 
     def _advanced(self, held: _Tenant) -> TenantColumns:
         columns = held.columns
-        changes = projection.changes(self._store, held.number, None if columns is None else columns.mark)
-        if columns is None or changes.whole:
-            columns, held.views = TenantColumns(), Views()
-        columns.apply(changes)
+        with _collector_paused():
+            changes = projection.changes(self._store, held.number, None if columns is None else columns.mark)
+            if columns is None or changes.whole:
+                columns, held.views = TenantColumns(), Views()
+            columns.apply(changes)
         held.columns = columns
         self._make_room(held, columns)
         return columns
@@ -101,3 +105,15 @@ class Columns:
                 if tenant is not asked:
                     total -= tenant.nbytes
                     del self._tenants[number]
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """A load makes a million tuples that live until its end; searching them for cycles costs a third of its time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

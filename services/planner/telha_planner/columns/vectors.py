@@ -28,7 +28,7 @@ Float32 = npt.NDArray[np.float32]
 _EXACT_IN_FLOAT32 = 1024
 _CHUNK = 256
 """Rows rescored at a time: their float64 products stay in the second-level cache."""
-_LOAD_CHUNK = 8192
+_LOAD_CHUNK = 512
 
 
 class Vectors(Growing):
