@@ -57,23 +57,25 @@ class Passages:
         gone = set(before)
         kept: dict[int, tuple[int, ...]] = {}
         texts = [document.text[record.start : record.end] for record in document.spans]
+        new_nodes, new_versions = pending.rows(node), pending.rows(node_version)
         for passage in document.nodes:
             own = [texts[position] for position in passage.spans]
             state = passage_state(passage.type, passage.properties, passage.terms, own)
             node_no = node_nos.get(passage.node_id)
             if node_no is None:
                 node_no = node_nos[passage.node_id] = commit.number()
-                pending.rows(node).append((commit.tenant, node_no, passage.node_id, self.space_no, self.source_no))
-            gone.discard(node_no)
-            rows = before.get(node_no, ())
-            same = says_already(rows, state, self.start, OPEN_END)
-            if same is not None:
-                kept[same.number] = passage.spans
-                continue
-            self.closed += self._supersede(rows)
+                new_nodes.append((commit.tenant, node_no, passage.node_id, self.space_no, self.source_no))
+            rows = before.get(node_no)
+            if rows is not None:
+                gone.discard(node_no)
+                same = says_already(rows, state, self.start, OPEN_END)
+                if same is not None:
+                    kept[same.number] = passage.spans
+                    continue
+                self.closed += self._supersede(rows)
             self.opened += 1
             version_no = commit.number()
-            pending.rows(node_version).append(
+            new_versions.append(
                 (
                     commit.tenant,
                     version_no,
@@ -101,13 +103,15 @@ class Passages:
         pending = self.pending
         commit = pending.commit
         before = {} if self.fresh else standing.edges_of(commit, self.source_no)
+        new_edges = pending.rows(edge)
         for passage in self.document.edges:
-            rows = before.pop(passage.edge_id, ())
-            # The id is made from ends and type, so an edge that stands says the same by itself.
-            if says_already(rows, b"", self.start, OPEN_END) is not None:
-                continue
-            self._supersede_edges(rows)
-            pending.rows(edge).append(
+            rows = before.pop(passage.edge_id, None)
+            if rows is not None:
+                # The id is made from ends and type, so an edge that stands says the same by itself.
+                if says_already(rows, b"", self.start, OPEN_END) is not None:
+                    continue
+                self._supersede_edges(rows)
+            new_edges.append(
                 (
                     commit.tenant,
                     commit.number(),
@@ -138,10 +142,9 @@ class Passages:
 
     def _link(self, version_no: int, positions: tuple[int, ...]) -> None:
         commit = self.pending.commit
-        self.pending.rows(node_span).extend(
-            (commit.tenant, commit.number(), version_no, self.span_nos[position], commit.tx, OPEN_END)
-            for position in positions
-        )
+        links = self.pending.rows(node_span)
+        for position in positions:
+            links.append((commit.tenant, commit.number(), version_no, self.span_nos[position], commit.tx, OPEN_END))
 
     def _relink(self, kept: dict[int, tuple[int, ...]]) -> None:
         commit = self.pending.commit

@@ -28,7 +28,7 @@ class Pending:
     @property
     def empty(self) -> bool:
         """Whether there is nothing to write."""
-        return not (self._rows or self._closed)
+        return not (any(self._rows.values()) or any(self._closed.values()))
 
     def rows(self, table: sa.Table) -> list[tuple[Any, ...]]:
         """The rows to insert into *table*, one value per column in the table's order; append to it."""

@@ -1,10 +1,11 @@
 """
-What makes two node versions the same: BLAKE3 over their parts, each with its length before it.
+What makes two node versions the same: BLAKE3 over the number, the lengths and the bytes of their parts.
 
 Equal state means that nothing is written; so the state covers all that a reader could see, and no coordinate or
 instant of an ingested node, since those move when a document is edited elsewhere.
 """
 
+import struct
 from collections.abc import Iterable
 
 from blake3 import blake3
@@ -28,4 +29,5 @@ def written_state(type_name: str, properties: str, provenance: Iterable[SpanRef]
 
 
 def _digest(domain: bytes, parts: list[bytes]) -> bytes:
-    return blake3(b"".join([domain, *(len(part).to_bytes(8, "big") + part for part in parts)])).digest()
+    lengths = struct.pack(f">{len(parts) + 1}Q", len(parts), *map(len, parts))
+    return blake3(b"".join([domain, lengths, *parts])).digest()

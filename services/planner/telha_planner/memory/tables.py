@@ -6,6 +6,9 @@ Every table begins with `tenant`, so that it can be distributed by it. Rows are 
 closing of `tx_to`. Surrogate numbers (`*_no`) come from the tenant's counter in `clock` and only ever grow, so a
 reader that has seen number n and instant t finds what is new by `no > n`, and what was closed by `tx_to > t`.
 
+The indexes on `tx_to` are for that tail alone. A query that narrows by something else writes its condition on `tx_to`
+so that they cannot serve it (`clock.Commit.stands`): nearly every row is open, and SQLite would walk them all.
+
 `api_key` is the one exception to "tenant first": the key is what tells the tenant.
 """
 
@@ -121,6 +124,8 @@ node_version = sa.Table(
     sa.Index("node_version_closed", "tenant", "tx_to"),
 )
 
+# A link ends when its node version is kept and moves to the next version of its source. Links of a version that has
+# ended itself stay as they are: they are read through a visible version only.
 node_span = sa.Table(
     "node_span",
     metadata,
@@ -192,7 +197,8 @@ vector_model = sa.Table(
     sa.Column("model", sa.Text, nullable=False),
     sa.Column("dimensions", sa.Integer, nullable=False),
     sa.Column("baseline", sa.Double, nullable=False),  # cosine of unrelated texts under the model
-    sa.Column("tx_from", BIG, nullable=False),  # active since; the newest at tx_t is the active model
+    # Active since; the newest at tx_t is the active model. OPEN_END: never made active, its vectors wait.
+    sa.Column("tx_from", BIG, nullable=False),
     sa.UniqueConstraint("tenant", "model"),
 )
 
