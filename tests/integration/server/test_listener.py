@@ -233,9 +233,8 @@ def test_a_drain_finishes_what_runs_and_refuses_what_is_new(echo):
         assert echo.entered.wait(5)
         drained = asyncio.run_coroutine_threadsafe(server.listener.drain(), server._loop)
         assert next(watch).status == NOT_SERVING
-        with pytest.raises(grpc.RpcError) as caught:
-            call(server.address, "too late", timeout=2)
-        assert caught.value.code() == grpc.StatusCode.UNAVAILABLE
+        error, info, _ = failure(server.address, "too late", timeout=2)
+        assert (error.code(), info.reason) == (grpc.StatusCode.UNAVAILABLE, "UNAVAILABLE")
         before = time.monotonic()
         assert StringValue.FromString(running.result()).value == "wait"
         drained.result(5)

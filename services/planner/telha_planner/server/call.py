@@ -26,6 +26,7 @@ from telha_planner.core.errors import (
     RequestInvalid,
     TelhaError,
     Unauthenticated,
+    Unavailable,
 )
 
 from .meters import Meters
@@ -95,9 +96,15 @@ class Service:
 
 
 class InFlight:
-    """Counts the calls being answered, so that a drain can wait for the last one."""
+    """
+    Counts the calls being answered, so that a drain can wait for the last one.
+
+    Attributes:
+        draining: New calls are refused; set once, never reset.
+    """
 
     def __init__(self) -> None:
+        self.draining = False
         self._count = 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -149,9 +156,11 @@ class Endpoint:
         """Answer the call, or abort it with a status that names the cause (then nothing is returned)."""
         started = time.monotonic()
         call = self._open(context, started)
+        outcome: bytes | TelhaError = Unavailable(part="the planner")
         try:
-            with self._in_flight:
-                outcome = await self._answer(request, call, started)
+            if not self._in_flight.draining:
+                with self._in_flight:
+                    outcome = await self._answer(request, call, started)
         except asyncio.CancelledError:
             self._note(call, started, "CANCELLED")
             raise

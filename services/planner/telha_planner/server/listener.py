@@ -2,7 +2,7 @@
 The gRPC listener: one port or unix socket, with health, reflection, limits, TLS and a graceful end.
 
 Rule 1: a port that is taken is an error, never shared silently. Rule 2: while draining, health says NOT_SERVING, new
-calls are refused by the transport, and calls in flight have `drain_ms` to finish.
+calls are refused as UNAVAILABLE, and calls in flight have `drain_ms` to finish.
 """
 
 import asyncio
@@ -93,16 +93,15 @@ class Listener:
         return self.address
 
     async def drain(self) -> None:
-        """Stop accepting, let calls in flight finish within `drain_ms`, then stop."""
+        """Refuse new calls, let calls in flight finish within `drain_ms`, then stop."""
+        self._in_flight.draining = True
         await self._health.enter_graceful_shutdown()
         grace = self._settings.drain_ms / 1000
-        stopping = asyncio.ensure_future(self._server.stop(grace))
-        # A health watch is a call without end; only our own calls are worth the whole grace.
+        # The transport cancels calls that it has not handed over when it stops; so it stops when there are none left.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(grace):
                 await self._in_flight.until_idle()
         await self._server.stop(min(STOP_S, grace))
-        await stopping
 
     async def serve_until_stopped(self) -> None:
         """Return when the server has been drained."""
