@@ -6,16 +6,7 @@ from pools import CLEAN_WEIGHTS, candidate_lists, pool_of, rules
 from telha_planner.core import selection
 from telha_planner.core.budget import Budget
 from telha_planner.core.model import Candidate, PackingRule
-from telha_planner.core.plan import (
-    PLAN_MODEL,
-    SCORE_MODEL,
-    PlannedSpan,
-    RecallStats,
-    account,
-    assemble,
-    plan_hash,
-    planned_spans,
-)
+from telha_planner.core.plan import PLAN_MODEL, SCORE_MODEL, PlannedSpan, account, assemble, plan_hash, planned_spans
 
 
 def decided(item: Candidate | PlannedSpan) -> tuple:
@@ -31,12 +22,7 @@ def test_a_plan_shows_its_candidates_and_accounts_for_all_others(candidates: lis
     chosen = selection.select(pool, rule)
     spans = planned_spans(pool, chosen.packed, [pool.texts[row] for row in chosen.packed])
     stats = account(
-        chosen,
-        rule,
-        Budget(rule.budget + 5, rule.budget),
-        token_estimate=True,
-        tokenizer="estimate",
-        recall=RecallStats(),
+        chosen, rule, Budget(rule.budget + 5, rule.budget), token_estimate=True, tokenizer="estimate", recall=None
     )
     plan = assemble(chosen.used, spans, stats)
 

@@ -77,7 +77,7 @@ class PlanStats:
         tokenizer: Encoding that counted, `caller`, or `estimate`.
         requested: Tokens asked for, or the surface's default.
         applied: B, the budget packed and hashed.
-        recall: For Select, what the question found in the caller's pool.
+        recall: None for Select.
     """
 
     pool_spans: int
@@ -95,7 +95,7 @@ class PlanStats:
     max_spans: int
     max_frac_per_source: float
     span_overhead_tokens: int
-    recall: RecallStats
+    recall: RecallStats | None
     plan_model: str = PLAN_MODEL
     score_model: str = SCORE_MODEL
 
@@ -183,7 +183,7 @@ def account(
     *,
     token_estimate: bool,
     tokenizer: str,
-    recall: RecallStats,
+    recall: RecallStats | None,
 ) -> PlanStats:
     """
     Account for every span of the pool that *selection* decided about.
@@ -194,7 +194,7 @@ def account(
         budget: As resolved; `budget.applied` is `rule.budget`.
         token_estimate: Whether any span of the pool has an estimated count.
         tokenizer: What counted.
-        recall: For Select, what the question found in the caller's pool.
+        recall: None for Select.
     """
     return PlanStats(
         pool_spans=len(selection.outcome),

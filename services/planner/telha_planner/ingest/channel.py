@@ -10,20 +10,9 @@ import io
 import pickle
 from typing import NamedTuple
 
-from telha_runtime import logs
-
 PREFIX = 8
 
 _OWN = "telha_planner."
-
-
-class Start(NamedTuple):
-    """The argument of the first call, `start`."""
-
-    store_url: str
-    busy_timeout_ms: int
-    log_level: logs.Level
-    log_format: logs.Format
 
 
 class Call(NamedTuple):

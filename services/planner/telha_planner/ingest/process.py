@@ -21,8 +21,9 @@ from telha_runtime import logs
 from telha_planner.core.errors import Overloaded, Unavailable
 from telha_planner.memory.records import ClarificationRecord, Committed, EdgeRecord, ErasureReceipt, NodeRecord
 
-from .channel import PREFIX, Call, Reply, Start, decode, encode
+from .channel import PREFIX, Call, Reply, decode, encode
 from .document import DocumentInput
+from .worker import Start
 
 _PART = "ingestion"
 _log = structlog.get_logger(__name__)

@@ -17,7 +17,7 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from telha_runtime import logs
 from telha_runtime.process import die_with_parent
@@ -36,12 +36,21 @@ from telha_planner.memory.writes import Writer
 from telha_planner.models.analysis import term_counts
 from telha_planner.models.tokenizers import token_counts
 
-from .channel import PREFIX, Call, Reply, Start, decode, encode
+from .channel import PREFIX, Call, Reply, decode, encode
 from .document import DocumentInput
 from .parse import parse
 
 _NICENESS = 5  # plans come first
 _OBJECTS_BEFORE_COLLECTION = 50_000  # records are many, small and free of cycles
+
+
+class Start(NamedTuple):
+    """The argument of the first call, `start`."""
+
+    store_url: str
+    busy_timeout_ms: int
+    log_level: logs.Level
+    log_format: logs.Format
 
 
 @dataclass(frozen=True)

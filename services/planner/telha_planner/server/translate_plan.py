@@ -157,7 +157,7 @@ def stats_message(stats: PlanStats) -> plan_pb2.PlanStats:
         max_spans=stats.max_spans,
         max_frac_per_source=stats.max_frac_per_source,
         span_overhead_tokens=stats.span_overhead_tokens,
-        recall=_recall_message(stats.recall),
+        recall=None if stats.recall is None else _recall_message(stats.recall),
         plan_model=stats.plan_model,
         score_model=stats.score_model,
     )

@@ -140,7 +140,7 @@ def stats_map(stats: PlanStats) -> dict[str, Any]:
         "capSkipped": stats.cap_skipped,
         "spanLimitSkipped": stats.span_limit_skipped,
         "budgetStrandedByCap": stats.budget_stranded_by_cap,
-        "recall": _recall_map(stats.recall),
+        "recall": None if stats.recall is None else _recall_map(stats.recall),
     }
 
 

@@ -1,0 +1,252 @@
+"""The command line against a running system, as the project shows itself."""
+
+import http.client
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running_telha import ROOT, Up
+from telha_cli.render import number
+
+pytestmark = pytest.mark.process
+
+QUESTION = "how is the plan hash computed?"
+
+
+def _rest(up: Up, path: str, body: dict[str, Any]) -> Any:
+    connection = http.client.HTTPConnection(up.http.removeprefix("http://"), timeout=30)
+    headers = {"authorization": f"Bearer {up.key}", "content-type": "application/json"}
+    connection.request("POST", path, json.dumps(body), headers)
+    answer = json.loads(connection.getresponse().read())
+    connection.close()
+    return answer
+
+
+def test_context_has_items_proof_and_account(up: Up) -> None:
+    """A3, C4, C6: as JSON, within the budget, each item a slice of its source."""
+    told = up.run("memory", "context", QUESTION, "--max-tokens", "800", "--json").json
+    assert told["items"]
+    assert told["planHash"].startswith("b3:")
+    assert told["stats"]["budget"]["applied"] == 800
+    assert told["stats"]["budget"]["used"] <= 800
+    for item in told["items"]:
+        source = up.run("sources", "get", item["source"]["sourceId"], "--text", "--json").json
+        text = source["text"].encode()
+        assert text[item["source"]["start"] : item["source"]["end"]].decode() == item["text"]
+    trace = up.run("trace", "get", told["traceId"], "--json").json
+    assert trace["planHash"] == told["planHash"]
+    assert trace["traceId"] == told["traceId"]
+
+
+def test_context_shows_score_and_coordinates(up: Up) -> None:
+    """A3: per item, at 80 columns."""
+    told = up.run("memory", "context", QUESTION, "--max-tokens", "800", "--json").json
+    shown = up.run("memory", "context", QUESTION, "--max-tokens", "800").out
+    for item in told["items"]:
+        source = item["source"]
+        assert f"{source['sourceId']} @{source['sourceVersionTx']} [{source['start']}:{source['end']}]" in shown
+        assert number(item["score"]) in shown
+    assert told["planHash"] in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_the_command_line_answers_as_rest_does(up: Up) -> None:
+    """S12, C4: same members, same plan; a script may change from one to the other."""
+    window = up.run("memory", "context", QUESTION, "--json").json["window"]
+    instants = ["--valid-at", str(window["validTime"]), "--tx-at", str(window["txTime"])]
+    by_cli = up.run("memory", "context", QUESTION, "--max-tokens", "500", "--json", *instants).json
+    by_rest = _rest(up, "/v1/memory/context", {"question": QUESTION, "budget": {"maxTokens": 500}, "window": window})
+    assert by_cli["planHash"] == by_rest["planHash"]
+    assert by_cli.keys() == by_rest.keys()
+    assert {**by_cli, "traceId": ""} == {**by_rest, "traceId": ""}
+    by_cli = up.run("plan", QUESTION, "--max-tokens", "500", "--json", *instants).json
+    by_rest = _rest(up, "/v1/plan", {"question": QUESTION, "budget": {"maxTokens": 500}, "window": window})
+    assert {**by_cli, "traceId": ""} == {**by_rest, "traceId": ""}
+
+
+def test_select_packs_a_pool_of_the_users_own(up: Up) -> None:
+    """S11: from a file or standard input, without memory."""
+    done = up.run("select", "tests/golden/pool-small.json", "--budget", "500", "--json")
+    assert done.code == 0, done.err
+    told = done.json
+    assert told["stats"]["applied"] == 500
+    assert told["used"] <= 500
+    assert up.run("trace", "get", told["traceId"], "--json").json["planHash"] == told["planHash"]
+    assert (
+        _rest(
+            up,
+            "/v1/select",
+            {**json.loads((ROOT / "tests/golden/pool-small.json").read_text()), "budget": {"maxTokens": 500}},
+        )["planHash"]
+        == told["planHash"]
+    )
+
+
+def test_ingest_is_idempotent_and_accounts_for_all(up: Up, tmp_path: Path) -> None:
+    """M2, A3: what was written, skipped and refused; exit 1 if anything was refused."""
+    (tmp_path / "good.md").write_text("# Tea\n\nGreen tea is brewed at 80 degrees.\n")
+    (tmp_path / "image.md").write_bytes(b"\x89PNG\0\0")
+    first = up.run("ingest", str(tmp_path), "--space", "kitchen", "--json")
+    assert first.code == 0
+    assert [document["outcome"] for document in first.json["documents"]] == ["created"]
+    assert first.json["skipped"] == [{"path": f"{tmp_path}/image.md", "reason": "binary"}]
+    again = up.run("ingest", str(tmp_path / "good.md"), "--space", "kitchen", "--json")
+    assert [document["outcome"] for document in again.json["documents"]] == ["unchanged"]
+    (tmp_path / "bad.txt").write_bytes(b"caf\xe9")
+    (tmp_path / "nul.txt").write_bytes(b"x" * 9000 + b"\0")
+    (tmp_path / "new.md").write_text("Black tea wants boiling water.\n")
+    mixed = up.run("ingest", str(tmp_path), "--space", "kitchen", "--json")
+    assert mixed.code == 1
+    assert {document["outcome"] for document in mixed.json["documents"]} == {"created", "unchanged"}
+    assert {Path(refused["path"]).name for refused in mixed.json["refused"]} == {"bad.txt", "nul.txt"}
+    told = up.run("memory", "context", "how hot is green tea brewed?", "--space", "kitchen", "--json").json
+    assert any("80 degrees" in item["text"] for item in told["items"])
+    source = first.json["documents"][0]["sourceId"]
+    assert up.run("sources", "erase", source, "--yes", "--json").json["versions"] == 1
+    assert up.run("sources", "get", source, "--json").problem["code"] == "NOT_FOUND"
+
+
+def test_lists_show_what_is_there(up: Up) -> None:
+    """A3, X4: sources and traces, in order, in pages."""
+    sources = up.run("sources", "list", "--json").json["sources"]
+    assert "README.md" in {source["name"] for source in sources}
+    assert [source["sourceId"] for source in sources] == sorted(source["sourceId"] for source in sources)
+    two = up.run("sources", "list", "--limit", "2", "--json").json
+    assert two["sources"] == sources[:2]
+    assert two["nextPageToken"]
+    up.run("plan", QUESTION)
+    traces = up.run("trace", "list", "--kind", "plan", "--json").json["traces"]
+    assert traces
+    assert {trace["kind"] for trace in traces} == {"plan"}
+    assert [trace["recorded"] for trace in traces] == sorted((trace["recorded"] for trace in traces), reverse=True)
+    assert up.run("trace", "list").code == up.run("sources", "list").code == 0
+
+
+def test_keys_open_what_they_say_until_revoked(up: Up) -> None:
+    """A6: tenant, spaces and rights are those of the key; revoking holds at once."""
+    made = up.run("keys", "create", "--name", "reader", "--rights", "read", "--data", str(up.data), "--json").json
+    assert up.run("memory", "context", QUESTION, "--key", made["key"]).code == 0
+    refused = up.run("ingest", "README.md", "--key", made["key"], "--json")
+    assert refused.code == 1
+    assert refused.problem["code"] == "PERMISSION_DENIED"
+    other = up.run("keys", "create", "--name", "x", "--tenant", "other", "--data", str(up.data), "--json").json
+    told = up.run("memory", "context", QUESTION, "--key", other["key"], "--json").json
+    assert told["items"] == []
+    listed = up.run("keys", "list", "--data", str(up.data), "--json")
+    assert made["keyId"] in {key["keyId"] for key in listed.json["keys"]}
+    assert made["key"] not in listed.out
+    assert up.run("keys", "list", "--data", str(up.data)).code == 0
+    assert up.run("keys", "revoke", made["keyId"], "--data", str(up.data)).code == 0
+    gone = up.run("memory", "context", QUESTION, "--key", made["key"], "--json")
+    assert gone.code == 1
+    assert gone.problem["code"] == "UNAUTHENTICATED"
+
+
+def test_no_evidence_is_a_typed_failure_with_its_trace(up: Up) -> None:
+    """R6, C7: Plan fails with a trace, Context answers an empty list."""
+    nonsense = "zyzzyva quokka xylograph"
+    done = up.run("plan", nonsense, "--json")
+    assert done.code == 1
+    assert done.problem["code"] == "INSUFFICIENT_EVIDENCE"
+    assert up.run("trace", "get", done.problem["traceId"]).code == 0
+    assert up.run("plan", nonsense, "--allow-ungrounded", "--json").json["spans"] == []
+    told = up.run("memory", "context", nonsense, "--json")
+    assert told.code == 0
+    assert told.json["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "field", "rule"),
+    [
+        (("memory", "context", " "), 1, "question", "must not be blank"),
+        (("memory", "context"), 1, "question", "is required"),
+        (("plan", "x", "--max-tokens", "0"), 1, "budget.max_tokens", "must be at least 1"),
+        (("plan", "x", "--max-tokens", "-5"), 1, "budget.max_tokens", "must be at least 1"),
+        (("plan", "x", "--max-spans", "-1"), 1, "budget.max_spans", "must be at least 0"),
+        (("plan", "x", "--expand-depth", "3"), 1, "expand_depth", "must be between 0 and 2"),
+        (("plan", "x", "--max-frac-per-source", "1.5"), 1, "max_frac_per_source", "must be above 0 and at most 1"),
+        (("plan", "x", "--max-frac-per-source", "nan"), 1, "max_frac_per_source", "must be above 0 and at most 1"),
+        (("plan", "x", "--valid-at", "2026-06-30T12:00"), 2, "--valid-at", "must say its offset from UTC"),
+        (
+            ("plan", "x", "--tx-at", "2026-06-30T12:00:00.1234567Z"),
+            2,
+            "--tx-at",
+            "must not be finer than a microsecond",
+        ),
+        (("plan", "x", "--valid-at", "2026-02-30T00:00:00Z"), 2, "--valid-at", "must exist on the calendar"),
+        (("memory", "context", "x", "--space", "*", "--space", "main"), 1, "spaces", "must not name spaces beside *"),
+        (("trace", "get", "nonsense"), 1, "trace_id", "must be"),
+        (("sources", "get", "0197A3F2-7C1E-7D7B-9A53-2F0C3B7F9E10"), 1, "source_id", "must be a lower-case UUID"),
+        (("ingest", "nowhere.md"), 2, "nowhere.md", "must be a file or folder that exists"),
+        (("ingest", "README.md", "--valid-from", "yesterday"), 2, "--valid-from", "must be an instant"),
+    ],
+)
+def test_bad_input_is_refused_with_field_and_rule(
+    up: Up, words: tuple[str, ...], code: int, field: str, rule: str
+) -> None:
+    """A3: one or two lines for people, the same facts as an object for programs; never a traceback."""
+    told = up.run(*words, "--json")
+    assert told.code == code, told.err
+    assert told.out == ""
+    assert told.problem["field"].startswith(field), told.err
+    assert rule in told.problem["rule"]
+    shown = up.run(*words)
+    assert shown.code == code
+    assert rule in shown.err
+    assert len(shown.err.splitlines()) <= 2
+    assert "Traceback" not in shown.err
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        (b"[{]", "not valid JSON"),
+        (b'[{"span": {"sourceId": "x", "sourceVersionTx": 1, "start": 0}}]', "[0].span"),
+        (b'[{"spam": 1}]', "[0]"),
+        (b'[{"span": {"sourceId": "x", "sourceVersionTx": 1, "start": 0, "end": NaN}}]', "not valid JSON"),
+        (b'{"pool": [], "budgets": 1}', "unknown field"),
+        (b'[{"kind": "\xff"}]', "not valid JSON"),
+    ],
+)
+def test_a_malformed_pool_is_refused_with_its_place(up: Up, tmp_path: Path, content: bytes, place: str) -> None:
+    """S10: before it is sent."""
+    pool = tmp_path / "pool.json"
+    pool.write_bytes(content)
+    told = up.run("select", str(pool), "--json")
+    assert told.code == 1
+    assert place in told.problem["detail"]
+
+
+def test_a_fragment_that_breaks_a_rule_is_refused_with_its_index(up: Up, tmp_path: Path) -> None:
+    """S10, S11: backwards spans, negative scores, one coordinate with two texts."""
+    span = {"sourceId": "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e10", "sourceVersionTx": 1, "start": 0, "end": 5}
+    good = {"span": span, "text": "hello", "score": 0.5}
+    for bad, field in (
+        ({**good, "span": {**span, "start": 5}}, "pool[1].span.end"),
+        ({**good, "score": -1.0}, "pool[1].score"),
+        ({**good, "text": "other"}, "pool[1].text"),
+        ({"span": span, "score": 0.5}, "pool[1].text"),
+    ):
+        pool = tmp_path / "pool.json"
+        pool.write_text(json.dumps([good, bad]))
+        told = up.run("select", str(pool), "--json")
+        assert (told.code, told.problem["field"]) == (1, field)
+
+
+def test_a_wrong_or_missing_key_is_refused_alike(up: Up) -> None:
+    """A6: malformed and unknown keys get the same words."""
+    for key in ("nonsense", "telha_aaaaaaaaaaaa_" + "A" * 43):
+        told = up.run("plan", "x", "--address", up.grpc, "--key", key, "--json")
+        assert (told.code, told.problem["code"]) == (1, "UNAUTHENTICATED")
+    told = up.run("plan", "x", "--address", up.grpc, "--json")
+    assert (told.code, told.problem["code"]) == (1, "UNAUTHENTICATED")
+
+
+def test_the_environment_names_a_server(up: Up) -> None:
+    """A3: TELHA_ADDRESS and TELHA_KEY win over what runs here."""
+    away = up.run("plan", "x", TELHA_ADDRESS="127.0.0.1:9", TELHA_KEY="telha_x", XDG_STATE_HOME="/nonexistent")
+    assert away.code == 1
+    assert away.err.startswith("telha: no telha answers at 127.0.0.1:9")
+    here = up.run("plan", QUESTION, TELHA_ADDRESS=up.grpc, TELHA_KEY=up.key, XDG_STATE_HOME="/nonexistent")
+    assert here.code == 0

@@ -1,0 +1,140 @@
+"""`telha up` as a whole: start, crash, restart, drain, and what is left when it is killed."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from running_telha import TELHA, Up, start
+
+pytestmark = pytest.mark.process
+
+QUESTION = "how is the plan hash computed?"
+PARTS = {"valkey-server", "telha_trace_writer", "telha_planner", "telha_gateway"}
+
+
+def _until(holds: Callable[[], bool], seconds: float = 30.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def _family(up: Up) -> list[psutil.Process]:
+    return psutil.Process(up.process.pid).children(recursive=True)
+
+
+def _part(up: Up, name: str) -> psutil.Process:
+    for child in psutil.Process(up.process.pid).children():
+        if any(name in word for word in child.cmdline()):
+            return child
+    raise AssertionError(f"no {name} among {[child.cmdline() for child in _family(up)]}")
+
+
+def _gone(processes: list[psutil.Process]) -> bool:
+    return not [each for each in processes if each.is_running() and each.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_everything_is_in_one_private_folder(up: Up) -> None:
+    """A3: embedded parts, one folder, a key that its owner alone can read."""
+    for name in PARTS:
+        _part(up, name)
+    assert {path.name for path in up.data.iterdir()} >= {"memory.db", "traces.db", "spool", "valkey", "logs", "lock"}
+    assert stat.S_IMODE(up.data.stat().st_mode) == 0o700
+    noted = json.loads((up.data / "connection.json").read_text())
+    assert noted == {"grpc": up.grpc, "http": up.http, "key": up.key, "pid": up.process.pid}
+    assert stat.S_IMODE((up.data / "connection.json").stat().st_mode) == 0o600
+
+
+def test_only_grpc_and_rest_are_tcp(up: Up) -> None:
+    """A1: inner hops are unix sockets; what listens on TCP listens on this machine alone."""
+    listening = {
+        (connection.laddr.ip.removeprefix("::ffff:"), connection.laddr.port)
+        for process in _family(up)
+        for connection in process.net_connections(kind="tcp")
+        if connection.status == psutil.CONN_LISTEN
+    }
+    host, grpc_port = up.grpc.split(":")
+    assert listening == {(host, int(grpc_port)), (host, int(up.http.rsplit(":", 1)[1]))}
+
+
+def test_a_second_supervisor_is_refused(up: Up) -> None:
+    """A3: in one sentence, and the first one goes on."""
+    done = up.run("up", "--data", str(up.data), "--ephemeral-ports")
+    assert done.code == 1
+    assert done.err.splitlines()[0] == f"telha: another telha up is using the data folder {up.data}"
+    assert up.run("memory", "context", QUESTION).code == 0
+
+
+@pytest.mark.parametrize("name", ["telha_planner", "telha_trace_writer", "telha_gateway", "valkey-server"])
+def test_a_killed_part_comes_back_and_calls_succeed(up: Up, name: str) -> None:
+    """A3, X3: after kill -9 of any part a call succeeds, with its trace."""
+    killed = _part(up, name)
+    killed.kill()
+    assert _until(lambda: _gone([killed]))
+
+    def answered() -> bool:
+        return up.run("memory", "context", QUESTION, "--json").code == 0
+
+    assert _until(answered)
+    trace = up.run("memory", "context", QUESTION, "--json").json["traceId"]
+    assert _until(lambda: up.run("trace", "get", trace, "--json").code == 0)
+    assert "was ended by SIGKILL; starting it again" in (up.data / "logs" / "up.log").read_text()
+    assert _until(lambda: "is ready again" in (up.data / "logs" / "up.log").read_text().splitlines()[-1])
+
+
+def test_a_wrong_setting_is_told_and_nothing_stays(tmp_path: Path) -> None:
+    """G1: key, value and range, all faults at once; no process, no lock."""
+    config = tmp_path / "telha.toml"
+    config.write_text("[planner]\nalpha = 3.0\ntop_k = 0\n")
+    done = subprocess.run(
+        [TELHA, "up", "--data", str(tmp_path / "data"), "--ephemeral-ports", "--config", str(config)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert "planner.alpha = 3.0: must be" in last
+    assert "planner.top_k = 0: must be" in last
+    assert "Traceback" not in done.stderr
+    assert not [
+        each for each in psutil.process_iter(["cmdline"]) if str(tmp_path) in " ".join(each.info["cmdline"] or [])
+    ]
+
+
+def test_sigterm_drains_and_a_restart_remembers(tmp_path: Path) -> None:
+    """A3: exit 0, nothing left; the next start has the same key, the same memory and the same traces."""
+    first = start(tmp_path)
+    family = _family(first)
+    assert first.run("ingest", "README.md").code == 0
+    told = first.run("plan", QUESTION, "--json").json
+    first.process.send_signal(signal.SIGTERM)
+    assert first.process.wait(60) == 0
+    assert _gone(family)
+    assert not list(tmp_path.glob("telha-*")), "the sockets' folder is left"
+    second = start(tmp_path)
+    assert second.key == first.key
+    assert second.run("trace", "get", told["traceId"], "--json").json["planHash"] == told["planHash"]
+    window = told["window"]
+    again = second.run(
+        "plan", QUESTION, "--json", "--valid-at", str(window["validTime"]), "--tx-at", str(window["txTime"])
+    ).json
+    assert again["planHash"] == told["planHash"]
+    family = _family(second)
+    os.kill(second.process.pid, signal.SIGKILL)
+    second.process.wait(10)
+    assert _until(lambda: _gone(family)), "an orphan is left after SIGKILL"
+    third = start(tmp_path)
+    assert third.run("trace", "get", told["traceId"], "--json").code == 0
+    third.process.send_signal(signal.SIGINT)
+    assert third.process.wait(60) == 0
