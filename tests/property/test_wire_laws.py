@@ -13,7 +13,7 @@ from telha_client import requests, responses, verify_hash
 from telha_planner.caller import Caller
 from telha_planner.core.errors import PermissionDenied, RequestInvalid
 from telha_planner.core.model import MAX_OFFSET, SpanClass, SpanRef
-from telha_planner.core.plan import EvidencePlan, PlannedSpan, PlanStats, plan_hash
+from telha_planner.core.plan import EvidencePlan, PlannedSpan, PlanStats, RecallStats, plan_hash
 from telha_planner.core.request import OPEN_END, Leg, PlanRequest, Window
 from telha_planner.server.translate_context import read_build
 from telha_planner.server.translate_memory import read_clarifications, read_documents, read_edges, read_nodes
@@ -151,7 +151,7 @@ PLANNED = st.builds(
     st.integers(0, MAX_OFFSET),
     st.sampled_from(SCRIPTS),
 )
-STATS = PlanStats(0, 0, 0, 0, 0, 0, 0, 0, False, "o200k_base", 0, 0, 0, 0.4, 0, None)
+STATS = PlanStats(0, 0, 0, 0, 0, 0, 0, 0, False, "o200k_base", 0, 0, 0, 0.4, 0, RecallStats())
 
 
 @given(

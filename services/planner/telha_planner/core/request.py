@@ -288,3 +288,9 @@ def parse_uuid(place: str, text: str) -> bytes:
     if not _UUID.fullmatch(text):
         raise RequestInvalid(field=place, rule="must be a lower-case UUID")
     return bytes.fromhex(text.replace("-", ""))
+
+
+def format_uuid(value: bytes) -> str:
+    """The canonical lower-case spelling of 16 bytes; `parse_uuid` reads it back."""
+    digits = value.hex()
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

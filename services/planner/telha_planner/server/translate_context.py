@@ -1,13 +1,12 @@
 """Context messages to and from the core's types."""
 
 from collections.abc import Sequence
-from uuid import UUID
 
 from telha.context.v1 import context_pb2
 
 from telha_planner.answers import ContextAnswer, ContextItem, OpenQuestion
 from telha_planner.core.plan import PlanStats, RecallStats
-from telha_planner.core.request import PlanRequest
+from telha_planner.core.request import PlanRequest, format_uuid
 
 from .translate_plan import CLASS_ON_THE_WIRE, Sent, legs_message, read_plan, stats_message, window_message
 
@@ -55,7 +54,7 @@ def _add_items(response: context_pb2.BuildResponse, items: Sequence[ContextItem]
             score=item.score if scores else None,
         )
         source = added.source
-        source.source_id = str(UUID(bytes=item.span.source_id))
+        source.source_id = format_uuid(item.span.source_id)
         source.source_version_tx = item.span.source_version_tx
         source.start = item.span.start
         source.end = item.span.end
@@ -64,13 +63,13 @@ def _add_items(response: context_pb2.BuildResponse, items: Sequence[ContextItem]
         if item.valid_to is not None:
             added.valid_time.end_us = item.valid_to
         if item.caveat is not None:
-            added.pending_clarification.clarification_id = str(UUID(bytes=item.caveat.clarification_id))
+            added.pending_clarification.clarification_id = format_uuid(item.caveat.clarification_id)
             added.pending_clarification.state = item.caveat.state
 
 
 def _question_message(question: OpenQuestion) -> context_pb2.OpenQuestion:
     return context_pb2.OpenQuestion(
-        clarification_id=str(UUID(bytes=question.clarification_id)), state=question.state, question=question.question
+        clarification_id=format_uuid(question.clarification_id), state=question.state, question=question.question
     )
 
 

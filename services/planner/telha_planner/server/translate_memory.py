@@ -7,7 +7,6 @@ Rule: a fault is reported with the index of its item (`nodes[3].provenance[0].en
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
-from uuid import UUID
 
 from telha.memory.v1 import memory_pb2
 
@@ -21,6 +20,7 @@ from telha_planner.core.request import (
     check_span,
     check_text,
     check_vector,
+    format_uuid,
     parse_uuid,
 )
 from telha_planner.ingest.document import DocumentInput
@@ -144,7 +144,7 @@ def ingest_response(committed: Committed) -> memory_pb2.IngestResponse:
     response = memory_pb2.IngestResponse(tx_us=committed.tx)
     for source in committed.sources:
         response.documents.add(
-            source_id=str(UUID(bytes=source.source_id)),
+            source_id=format_uuid(source.source_id),
             source_version_tx=source.version_tx,
             outcome=_OUTCOMES[source.outcome],
             spans=source.spans,
@@ -158,7 +158,7 @@ def ingest_response(committed: Committed) -> memory_pb2.IngestResponse:
 def erase_response(receipt: ErasureReceipt) -> memory_pb2.EraseSourceResponse:
     """What an erasure removed."""
     return memory_pb2.EraseSourceResponse(
-        source_id=str(UUID(bytes=receipt.source_id)),
+        source_id=format_uuid(receipt.source_id),
         tx_us=receipt.tx,
         versions=receipt.versions,
         spans=receipt.spans,
@@ -171,7 +171,7 @@ def erase_response(receipt: ErasureReceipt) -> memory_pb2.EraseSourceResponse:
 def source_message(source: StoredSource) -> memory_pb2.Source:
     """One version of a source."""
     return memory_pb2.Source(
-        source_id=str(UUID(bytes=source.source_id)),
+        source_id=format_uuid(source.source_id),
         name=source.name,
         uri=source.uri,
         space=source.space,

@@ -6,7 +6,6 @@ Each request is read twice over: as the type that checks itself, and as the JSON
 """
 
 from typing import Any
-from uuid import UUID
 
 from telha.context.v1 import context_pb2
 from telha.planner.v1 import plan_pb2, planner_pb2
@@ -14,7 +13,7 @@ from telha.planner.v1 import plan_pb2, planner_pb2
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.model import SpanClass, SpanRef
 from telha_planner.core.plan import EvidencePlan, PlanStats, RecallStats
-from telha_planner.core.request import Fragment, Leg, PlanRequest, SelectRequest, Window, parse_uuid
+from telha_planner.core.request import Fragment, Leg, PlanRequest, SelectRequest, Window, format_uuid, parse_uuid
 
 _LEGS: dict[int, Leg] = {
     plan_pb2.LEG_STRUCTURED: Leg.STRUCTURED,
@@ -132,7 +131,7 @@ def plan_message(plan: EvidencePlan, trace_id: str) -> plan_pb2.EvidencePlan:
             text=planned.text,
         )
         span = added.span
-        span.source_id = str(UUID(bytes=source_id))
+        span.source_id = format_uuid(source_id)
         span.source_version_tx = version
         span.start = start
         span.end = end

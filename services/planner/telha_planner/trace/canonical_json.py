@@ -7,7 +7,6 @@ left to it. One rule comes on top: integers beyond 2^53 − 1 become strings, so
 """
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 import rfc8785
@@ -18,25 +17,36 @@ _string = json.encoder.encode_basestring  # its escapes are exactly those of RFC
 
 
 def dumps(value: Any) -> bytes:  # noqa: ANN401 (any JSON value)
-    """*value* as canonical JSON in UTF-8; numbers must be finite and strings free of lone surrogates."""
-    return _text(value).encode()
+    """*value* (dicts, lists, tuples, scalars) as canonical JSON in UTF-8; numbers must be finite."""
+    return _text(value, {}).encode()
 
 
-def _text(value: Any) -> str:  # noqa: ANN401 (any JSON value)
-    if isinstance(value, str):
+_Shapes = dict[tuple[str, ...], list[tuple[str, str]]]
+"""For each row of keys that was met: the keys in canonical order, with their text; most objects are alike."""
+
+
+def _text(value: Any, shapes: _Shapes) -> str:  # noqa: ANN401 (any JSON value)
+    kind = type(value)
+    if kind is str:
         return _string(value)
-    if isinstance(value, float):
-        return _number(value)
-    if value is None or isinstance(value, bool):
-        return "null" if value is None else ("true" if value else "false")
-    if isinstance(value, int):
+    if kind is dict:
+        shape = shapes.get(tuple(value)) or _shape(tuple(value), shapes)
+        return "{" + ",".join([text + _text(value[key], shapes) for key, text in shape]) + "}"
+    if kind is int:
         return str(value) if -MAX_OFFSET <= value <= MAX_OFFSET else f'"{value}"'
-    if isinstance(value, Mapping):
-        keys = sorted(value)
-        if not all(map(str.isascii, keys)):
-            keys.sort(key=lambda key: key.encode("utf-16-be"))
-        return "{" + ",".join([f"{_string(key)}:{_text(value[key])}" for key in keys]) + "}"
-    return "[" + ",".join([_text(inner) for inner in value]) + "]"
+    if kind is float:
+        return _number(value)
+    if kind is list or kind is tuple:
+        return "[" + ",".join([_text(inner, shapes) for inner in value]) + "]"
+    if value is None or kind is bool:
+        return "null" if value is None else ("true" if value else "false")
+    raise TypeError(f"{kind.__name__} is no JSON value")
+
+
+def _shape(keys: tuple[str, ...], shapes: _Shapes) -> list[tuple[str, str]]:
+    ordered = sorted(keys) if all(map(str.isascii, keys)) else sorted(keys, key=lambda key: key.encode("utf-16-be"))
+    shape = shapes[keys] = [(key, f"{_string(key)}:") for key in ordered]
+    return shape
 
 
 def _number(value: float) -> str:

@@ -8,7 +8,6 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 import msgpack
 import xxhash
@@ -16,6 +15,7 @@ import xxhash
 from telha_planner.caller import Caller
 from telha_planner.core.model import MAX_OFFSET, SpanRef
 from telha_planner.core.plan import EvidencePlan, PlanStats, RecallStats
+from telha_planner.core.request import format_uuid
 
 from . import canonical_json
 
@@ -87,7 +87,7 @@ def encode_record(
             "key_id": caller.key_id,
             "recorded_us": recorded_us,
             "request": exact_json({key: value for key, value in sent.items() if key != "pool"}),
-            "request_hash": f"xxh3:{xxhash.xxh3_64_hexdigest(canonical_json.dumps(sent))}",
+            "request_hash": f"xxh3:{xxhash.xxh3_64_hexdigest(canonical_json.dumps(dict(sent)))}",
             "window": {"validTime": circumstances.valid_t, "txTime": circumstances.tx_t},
             "spaces": None if circumstances.spaces is None else list(circumstances.spaces),
             "budget": {
@@ -163,7 +163,7 @@ def _recall_map(recall: RecallStats) -> dict[str, Any]:
 
 
 def _coordinate(span: SpanRef) -> list[Any]:
-    return [str(UUID(bytes=span.source_id)), span.source_version_tx, span.start, span.end]
+    return [format_uuid(span.source_id), span.source_version_tx, span.start, span.end]
 
 
 def _pool_row(entry: PoolEntry) -> list[Any]:
