@@ -199,7 +199,8 @@ class Commit:
         source_no = self.source(uid(space, name), space, span_class)
         for table in (tables.edge, tables.source_version):
             self.close(table, source_no=source_no)
-        owned = sa.select(tables.node.c.node_no).where(tables.node.c.source_no == source_no)
+        node = tables.node.c
+        owned = sa.select(node.node_no).where(node.tenant == self.memory.tenant, node.source_no == source_no)
         for (node_no,) in self.connection.execute(owned).all():
             self.close(tables.node_version, node_no=node_no)
         lengths = [len(passage.encode()) for passage in passages]

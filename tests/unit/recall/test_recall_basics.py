@@ -184,3 +184,24 @@ def test_clarifications_come_conflicted_first_and_only_while_open(memory):
     new = snapshot.clarifications([node], memory.tx)[node]
     assert [one.clarification_id for one in new] == sorted(uid(name) for name in "bcd")
     assert snapshot.node_ids([node]) == [uid("n")]
+
+
+@pytest.mark.parametrize("uniform", [True, False])
+def test_a_hub_leads_only_to_its_edges_of_lowest_id(memory, uniform):
+    """R1: edges by edge id, hub cap 32, counted after what is hidden has been left out."""
+    with memory.commit() as commit:
+        hub = commit.node(uid("hub"))
+        commit.version(hub, node_type="hub")
+        source = commit.source(uid("s"))
+        commit.source_version(source, 1000)
+        ids = []
+        for index in range(400):
+            node = commit.node(uid("n", index), "main" if index % 4 else "other")
+            commit.version(node, spans=[commit.span(source, index, index + 1)])
+            identity = uid("edge", index) if uniform else bytes(14) + (7 * index % 400).to_bytes(2, "big")
+            commit.edge(hub, node, edge_id=identity)
+            if index % 4:
+                ids.append((identity, index))
+    found = recalled(memory, find="hub")
+    assert sorted(found.start.tolist()) == sorted(index for _, index in sorted(ids)[:32])
+    assert found.stats.legs.traversal == 32

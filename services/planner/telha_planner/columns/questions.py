@@ -12,6 +12,7 @@ from .growing import Growing
 from .lists import Lists
 from .versions import Nodes
 
+_BYTES_PER_QUESTION = 500
 _URGENCY = {"conflicted": 0, "pending": 1}
 
 
@@ -42,6 +43,11 @@ class Questions(Growing):
         super().__init__()
         self.texts: list[OpenClarification] = []
         self.of_node = Lists()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held; the texts are Python objects, so theirs is a rough figure."""
+        return super().nbytes + self.of_node.nbytes + _BYTES_PER_QUESTION * len(self)
 
     def load(self, rows: Rows, nodes: Nodes) -> None:
         """Append rows as `Changes.clarifications` gives them."""

@@ -12,6 +12,7 @@ from .ids import Codes, halves
 from .lists import Lists
 from .versions import Versions
 
+_BYTES_PER_TEXT = 400
 UNKNOWN = -1
 """Row of a source version that is not in the store, and code of a missing kind."""
 
@@ -49,6 +50,11 @@ class SourceVersions(Growing):
         super().__init__()
         self.names: list[str] = []
         self.row: dict[tuple[int, int], int] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held; names and keys are Python objects, so theirs is a rough figure."""
+        return super().nbytes + _BYTES_PER_TEXT * len(self)
 
     def load(self, rows: Rows) -> None:
         """Append rows of (version_no, source_no, version_tx, length, name)."""

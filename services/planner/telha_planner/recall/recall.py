@@ -191,9 +191,9 @@ def _exploded(view: View, query: RecallQuery, nodes: _Nodes, stats: RecallStats)
         stats=RecallStats(
             legs=stats.legs,
             nodes=stats.nodes,
-            nodes_without_spans=len(nodes.places) - len(np.unique(found.node)),
-            kind_missing=len(np.unique(span[missing])),
-            slices_missing=len(np.unique(found.span[~fits])),
+            nodes_without_spans=int(np.count_nonzero(np.bincount(found.node, minlength=len(nodes.places)) == 0)),
+            kind_missing=len(np.unique(span[missing])) if missing.any() else 0,
+            slices_missing=0 if fits.all() else len(np.unique(found.span[~fits])),
             zero_score=stats.zero_score,
             pool_capped=stats.pool_capped,
             vector_leg_skipped=stats.vector_leg_skipped,
