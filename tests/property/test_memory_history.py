@@ -111,6 +111,8 @@ class Model:
 
 def _draw(held: dict[bytes, Intervals], key: bytes, start: int, end: int, said: Said | None) -> None:
     before = held.get(key, [])
+    if any(one <= start and other == end and what == said for one, other, what in before):
+        return  # said already, and to say it again for a part of that time is no news
     held[key] = [(one, min(other, start), what) for one, other, what in before if one < start]
     held[key] += [(one, other, what) for one, other, what in before if one >= end]
     if said is not None:

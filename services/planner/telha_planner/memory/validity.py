@@ -3,7 +3,8 @@ How a new statement meets what was stated before, in valid time.
 
 A statement about [start, end) takes the place of whatever was said about those instants. What was said about earlier
 instants stays; what reached beyond the end is over, so that stating an end ends a fact; what begins at or after the
-end is untouched. At every (valid time, transaction time) at most one version of a thing is visible.
+end is untouched. What is said already for all of that time, to the same end, is no news. At every (valid time,
+transaction time) at most one version of a thing is visible.
 """
 
 from collections.abc import Iterable
