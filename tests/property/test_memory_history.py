@@ -4,19 +4,16 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from memory_builders import HandClock, a_document, a_tenant, opened, rows_of, uid, visible, visible_edges
+from memory_builders import HandClock, a_tenant, opened, rows_of, uid, visible, visible_edges
+from memory_histories import START, Ingest, Put, document_of, histories, ingests, run
 from telha_planner.core.request import OPEN_END
-from telha_planner.memory.records import NodeRecord
 from telha_planner.memory.store import Store
 from telha_planner.memory.writes import Writer
 
-LABELS = ["α", "二人", "👩‍👩‍👧", "שלום", "plain"]
-START = 1000
 FEW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 _tenants = itertools.count()
@@ -29,39 +26,6 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     yield found
     found.close()
 
-
-class Ingest(NamedTuple):
-    """Ingest a document: label → revision of its text, in order."""
-
-    name: str
-    paragraphs: tuple[tuple[str, int], ...]
-    valid_from: int | None
-    step: int
-
-
-class Put(NamedTuple):
-    """State a node by API, for a valid time of *length* or without end."""
-
-    name: str
-    value: int
-    valid_from: int
-    length: int | None
-    step: int
-
-
-_STEP = st.integers(-40, 60)
-_STARTS = st.integers(900, 1300)
-ingests = st.builds(
-    Ingest,
-    st.sampled_from(["a", "b"]),
-    st.lists(st.tuples(st.sampled_from(LABELS), st.integers(0, 2)), min_size=1, unique_by=lambda pair: pair[0]).map(
-        tuple
-    ),
-    st.none() | _STARTS,
-    _STEP,
-)
-puts = st.builds(Put, st.sampled_from(["n", "m"]), st.integers(0, 2), _STARTS, st.none() | st.integers(1, 200), _STEP)
-histories = st.lists(ingests | puts, min_size=1, max_size=9)
 
 Said = tuple[str, tuple[str, ...]]
 Intervals = list[tuple[int, int, Said]]
@@ -89,7 +53,7 @@ class Model:
         if paragraphs == step.paragraphs and (step.valid_from is None or step.valid_from >= since):
             return
         self.current[step.name] = (step.paragraphs, start)
-        document = _document(step)
+        document = document_of(step)
         nodes, edges = self.derived.setdefault(step.name, (set(), set()))
         nodes |= {passage.node_id for passage in document.nodes}
         edges |= {passage.edge_id for passage in document.edges}
@@ -119,25 +83,8 @@ def _draw(held: dict[bytes, Intervals], key: bytes, start: int, end: int, said: 
         held[key].append((start, end, said))
 
 
-def _document(step: Ingest) -> object:
-    return a_document(
-        step.name,
-        [f"{label} revision {revision} of {step.name}" for label, revision in step.paragraphs],
-        valid_from=step.valid_from,
-    )
-
-
 def _at(held: dict[bytes, Intervals], valid_t: int) -> dict[bytes, Said]:
     return {key: what for key, rows in held.items() for one, other, what in rows if one <= valid_t < other}
-
-
-def _run(writer: Writer, clock: HandClock, tenant: int, step: Ingest | Put) -> int:
-    clock.time += step.step
-    if isinstance(step, Ingest):
-        return writer.write_documents(tenant, [_document(step)]).tx  # type: ignore[list-item]
-    end = None if step.length is None else step.valid_from + step.length
-    node = NodeRecord(uid(step.name), "main", "fact", f'{{"v":{step.value}}}', step.valid_from, end)
-    return writer.put_nodes(tenant, [node]).tx
 
 
 @FEW
@@ -150,7 +97,7 @@ def test_reads_as_of_any_two_instants_equal_the_model(store: Store, history: lis
     model = Model()
     known: dict[int, tuple[dict[bytes, Intervals], dict[bytes, Intervals]]] = {0: ({}, {})}
     for step in history:
-        tx = _run(writer, clock, tenant, step)
+        tx = run(writer, clock, tenant, step)
         if isinstance(step, Ingest):
             model.ingest(step, tx)
         else:
@@ -185,7 +132,7 @@ def test_tenants_do_not_touch_each_other(store: Store, history: list[Ingest | Pu
     for step, foreign in itertools.zip_longest(history, other):
         for tenant, clock, what in zip(tenants, clocks, (step, foreign, step), strict=True):
             if what is not None:
-                _run(Writer(store, clock), clock, tenant, what)
+                run(Writer(store, clock), clock, tenant, what)
     assert rows_of(store, tenants[0]) == rows_of(store, tenants[2])
 
 
@@ -197,9 +144,9 @@ def test_the_last_statement_again_writes_nothing(store: Store, history: list[Ing
     clock = HandClock(START)
     writer = Writer(store, clock)
     for step in history:
-        tx = _run(writer, clock, tenant, step)
+        tx = run(writer, clock, tenant, step)
         before = rows_of(store, tenant)
-        assert _run(writer, clock, tenant, step._replace(step=7)) == tx
+        assert run(writer, clock, tenant, step._replace(step=7)) == tx
         assert rows_of(store, tenant) == before
 
 
@@ -211,10 +158,10 @@ def test_a_changed_document_keeps_what_stayed(store: Store, one: Ingest, two: In
     clock = HandClock(START)
     writer = Writer(store, clock)
     one, two = one._replace(name="a", valid_from=None, step=0), two._replace(name="a", valid_from=None, step=5)
-    _run(writer, clock, tenant, one)
+    run(writer, clock, tenant, one)
     before = {row[0]: row for row in rows_of(store, tenant)["node_version"]}
     clock.time += two.step
-    outcome = writer.write_documents(tenant, [_document(two)]).sources[0]  # type: ignore[list-item]
+    outcome = writer.write_documents(tenant, [document_of(two)]).sources[0]
     stayed = set(one.paragraphs) & set(two.paragraphs)
     gone = {label for label, _ in one.paragraphs} - {label for label, _ in stayed}
     if one.paragraphs == two.paragraphs:
@@ -240,7 +187,7 @@ def test_commits_are_strictly_ordered_under_any_clock(
     for step, time in zip(history, times, strict=False):
         clock.time = time
         before = rows_of(store, tenant)
-        tx = _run(writer, clock, tenant, step._replace(step=0))
+        tx = run(writer, clock, tenant, step._replace(step=0))
         if rows_of(store, tenant) == before:
             assert tx == last
         else:
