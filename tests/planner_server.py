@@ -84,13 +84,20 @@ class RealPlanner(PlannerServer):
     """
 
     def __init__(
-        self, folder: Path, config: PlannerConfig | None = None, *, writer: str | None = None, token: str = "token"
+        self,
+        folder: Path,
+        config: PlannerConfig | None = None,
+        *,
+        writer: str | None = None,
+        token: str = "token",
+        spool_bytes: int = 16 << 20,
     ) -> None:
         self.config = config or PlannerConfig()
         super().__init__(self._surfaces, **self.config.server.model_dump(exclude={"port"}))
         self._folder = folder
         self._writer = writer or f"unix:{folder}/no-writer.sock"
         self._token = token
+        self._spool_bytes = spool_bytes
         url = f"sqlite:///{folder / 'memory.db'}"
         self.store = Store.open(url, busy_timeout_ms=10_000)
         self.plan_thread = PlanThread(self.config.server.max_waiting)
@@ -115,7 +122,7 @@ class RealPlanner(PlannerServer):
         return Client(self.address, self.key(tenant, spaces, rights))
 
     def _surfaces(self) -> list[Service]:
-        self.spool = Spool.open(self._folder / "spool", 16 << 20)
+        self.spool = Spool.open(self._folder / "spool", self._spool_bytes)
         self.writer = TraceWriter(self._writer, self._token)
         planning = Planning(
             store=self.store,

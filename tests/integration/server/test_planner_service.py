@@ -224,6 +224,16 @@ def test_context_without_traces_answers_without_a_trace_id(tmp_path):
         assert context.plan_hash.startswith("b3:")
 
 
+def test_a_call_that_cannot_be_proven_is_not_answered(tmp_path):
+    """X3: a full spool is the one case in which a call fails for its trace; nothing is dropped silently."""
+    with RealPlanner(tmp_path, spool_bytes=100) as planner, planner.client() as client:
+        for ask in (client.plan, client.memory.context):
+            with pytest.raises(Unavailable) as refusal:
+                ask("tram", timeout=0.5)
+            assert (refusal.value.reason, refusal.value.retry_after) == ("TRACE_BACKLOG_FULL", 1.0)
+        assert planner.spool.depth == 0
+
+
 def test_quotas_of_plan_and_context_are_apart(tmp_path):
     """C9: a spent plan quota leaves Context alone."""
     config = PlannerConfig(server=ServerSettings(plan_calls_per_minute=1))
