@@ -44,7 +44,7 @@ def _run(up: Up, home: Path, command: list[str], text: str) -> str:
 def test_the_cli_block(up: Up, home: Path) -> None:
     """A3: ingest, then ask."""
     out = _run(up, home, ["bash", "-eu"], _block("# CLI"))
-    assert "plan-hash.md" in out
+    assert "docs/invariants.md" in out
     assert "b3:" in out
 
 

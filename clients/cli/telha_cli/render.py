@@ -11,7 +11,6 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -72,7 +71,7 @@ def plan(answer: Json) -> RenderableType:
 
 def rows(titles: Sequence[str], lines: Sequence[Sequence[str]]) -> RenderableType:
     """A plain table; the last column takes what width is left."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, expand=False)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for index, title in enumerate(titles):
         table.add_column(title, overflow="fold", no_wrap=index < len(titles) - 1)
     for line in lines:

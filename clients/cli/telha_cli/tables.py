@@ -64,7 +64,7 @@ def traces(answer: Json) -> RenderableType:
                 trace["traceId"],
                 instant(trace["recorded"])[:19],
                 trace["kind"],
-                f"{trace['used']:,} / {trace['budget']:,}",
+                f"{trace['used']}/{trace['budget']}",
             )
             for trace in answer["traces"]
         ],

@@ -243,7 +243,7 @@ def test_lists_and_facts_are_whole() -> None:
     """A3: ids are never cut: they are what the next command needs."""
     traces = {"traces": [{"traceId": SOURCE, "recorded": 0, "kind": "plan", "used": 1, "budget": 2}]}
     shown = _drawn(tables.traces(traces))
-    assert shown.splitlines()[-2].split() == [SOURCE, "1970-01-01T00:00:00", "plan", "1", "/", "2"]
+    assert shown.splitlines()[-1].split() == [SOURCE, "1970-01-01T00:00:00", "plan", "1/2"]
     sources = {"sources": [{"sourceId": SOURCE, "space": "main", "length": 1234, "name": "很长的名字" * 20}]}
     shown = _drawn(tables.sources(sources))
     assert SOURCE in shown

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from telha_planner.core.fusion import fuse_one
-from telha_planner.models.analysis import Matcher, term_counts, term_id
+from telha_planner.models.analysis import term_counts
 from telha_planner.recall.lexical import inverse_document_frequency, score_texts
 from telha_planner.recall.ports import Scoring
 
@@ -85,19 +85,3 @@ def test_a_term_that_every_text_holds_still_counts(documents, holding):
     idf = inverse_document_frequency(documents, holding)
     assert idf > 0
     assert (idf * 2**30).is_integer()
-
-
-@settings(max_examples=100, deadline=None)
-@given(
-    text=st.text(max_size=60) | TEXTS.map(" ".join) | st.just("parseHTTPRequest parse_it parse PARSE"),
-    wanted=st.lists(st.sampled_from(["parse", "harbour", "面", "包", "opens", "größe", "a"]), max_size=4),
-)
-def test_matching_chosen_terms_counts_as_counting_all_does(text, wanted):
-    """S11: one analysis, whether all terms are counted or only the question's."""
-    everything = term_counts(text)
-    chosen = {term_id(term) for term in wanted}
-    matcher = Matcher(chosen)
-    for _ in range(2):
-        length, counts = matcher.count(text)
-        assert length == sum(everything.values())
-        assert counts == {term: count for term, count in everything.items() if term in chosen}

@@ -11,7 +11,7 @@ Rule 1: equal text gives equal terms for ever, under any interpreter; see `chara
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
@@ -46,46 +46,6 @@ def term_counts(text: str) -> dict[int, int]:
         for term in ids:
             counts[term] = counts.get(term, 0) + occurrences
     return counts
-
-
-class Matcher:
-    """
-    Counts chosen terms in many texts, several times as fast as `term_counts` counts all.
-
-    Args:
-        wanted: Term ids to tell apart; of the others only the number matters.
-    """
-
-    def __init__(self, wanted: Iterable[int]) -> None:
-        self._matching: dict[str, tuple[int, ...]] = {}
-        self._lengths = _Lengths(frozenset(wanted), self._matching)
-
-    def count(self, text: str) -> tuple[int, dict[int, int]]:
-        """The number of terms of *text*, repetitions included, and how often each wanted one stands in it."""
-        tokens = list(_tokens(text))
-        length = sum(map(self._lengths.__getitem__, tokens))
-        counts: dict[int, int] = {}
-        for token in filter(self._matching.__contains__, tokens):
-            for term in self._matching[token]:
-                counts[term] = counts.get(term, 0) + 1
-        return length, counts
-
-
-class _Lengths(dict[str, int]):
-    """Terms per token; meeting a token for the first time also notes what it matches."""
-
-    def __init__(self, wanted: frozenset[int], matching: dict[str, tuple[int, ...]]) -> None:
-        super().__init__()
-        self._wanted = wanted
-        self._matching = matching
-
-    def __missing__(self, token: str) -> int:
-        ids = _cached_ids(token) if len(token) <= _CACHED_LENGTH else _ids_of(token)
-        found = tuple(term for term in ids if term in self._wanted)
-        if found:
-            self._matching[token] = found
-        self[token] = len(ids)
-        return len(ids)
 
 
 def term_id(term: str) -> int:

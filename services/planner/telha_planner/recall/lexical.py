@@ -16,7 +16,7 @@ import numpy.typing as npt
 from telha_planner.columns.view import View
 from telha_planner.core.fusion import fuse
 from telha_planner.core.model import Float64, Int32, Int64
-from telha_planner.models.analysis import Matcher, term_counts
+from telha_planner.models.analysis import term_counts
 
 from .ports import Scoring
 from .scoring import sharpened
@@ -77,19 +77,16 @@ def score_texts(question: str, texts: Sequence[str], scoring: Scoring) -> Float6
     Returns:
         One value in [0, 1] per text; 0 where no term matches.
     """
-    holders: dict[int, list[tuple[int, int]]] = {term: [] for term in sorted(term_counts(question))}
-    matcher = Matcher(holders)
-    lengths = np.zeros(len(texts), np.int64)
-    for index, text in enumerate(texts):
-        lengths[index], counts = matcher.count(text)
-        for term, count in counts.items():
-            holders[term].append((index, count))
+    analysed = [term_counts(text) for text in texts]
+    lengths = np.fromiter((sum(counts.values()) for counts in analysed), np.int64, len(texts))
     norm, documents = _norms(lengths, scoring)
     scores = np.zeros(len(texts))
-    for held in filter(None, holders.values()):
-        at, tf = np.array(held, np.int64).T
-        idf = inverse_document_frequency(documents, len(held))
-        scores[at] += _saturated(idf, tf, norm[at], scoring)
+    for term in sorted(term_counts(question)):
+        tf = np.fromiter((counts.get(term, 0) for counts in analysed), np.int64, len(texts))
+        holders = np.flatnonzero(tf)
+        if len(holders):
+            idf = inverse_document_frequency(documents, len(holders))
+            scores[holders] += _saturated(idf, tf[holders], norm[holders], scoring)
     scores[scores < scoring.min_bm25] = 0.0
     greatest = float(scores.max(initial=0.0))
     if greatest == 0.0:
