@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pytest
-from recall_memory import Memory, recalled, uid
+from recall_memory import Memory, facts, recalled, uid
 from telha_planner.columns.tenant import Columns
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.request import Leg
+from telha_planner.recall import lexical
 from telha_planner.recall.ports import Scoring
 
 
@@ -205,3 +206,16 @@ def test_a_hub_leads_only_to_its_edges_of_lowest_id(memory, uniform):
     found = recalled(memory, find="hub")
     assert sorted(found.start.tolist()) == sorted(index for _, index in sorted(ids)[:32])
     assert found.stats.legs.traversal == 32
+
+
+def test_forgetting_kept_contributions_changes_no_score(memory, monkeypatch):
+    """R8: what a view keeps between questions is a matter of time only."""
+    with memory.commit() as commit:
+        for index in range(4):
+            commit.document(f"doc {index}", [f"the harbour opens w{index}", f"the oven w{index} opens", "the ship"])
+    columns = Columns(memory.store, 1 << 30)
+    questions = ["the harbour opens", "oven w1", "the ship w2 w3"]
+    kept = [facts(recalled(memory, columns, question=question)) for question in questions * 2]
+    monkeypatch.setattr(lexical, "_KEPT_BYTES", 1)
+    fresh = Columns(memory.store, 1 << 30)
+    assert [facts(recalled(memory, fresh, question=question)) for question in questions * 2] == kept

@@ -58,7 +58,6 @@ class RecallQuery:
         spaces: Names of the spaces to read; None reads every space of the tenant.
         vector: Query vector as float32, or None.
         vector_model: Model of *vector*; None is the active model as of tx_t.
-        vector_field: Where a wrong dimension is reported.
         legs: Legs to run.
         skipped: Why an implied semantic leg does not run; copied into the stats.
         encoding: Token column to read: `cl100k_base`, `o200k_base` or `estimate`; any other encoding is counted
