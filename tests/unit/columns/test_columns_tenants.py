@@ -118,3 +118,15 @@ def test_names_of_sources_and_spaces(memory):
     assert snapshot.source_name(source_no, memory.tx) == "a"
     assert snapshot.source_name(source_no, 5) is None
     assert snapshot.spaces() == {"other": memory._spaces["other"]}
+
+
+def test_a_closing_that_was_loaded_with_its_row_still_separates_the_instants(memory):
+    """R3: a node that ended before the columns were loaded is found before its end, also after a question about now."""
+    with memory.commit() as commit:
+        node, *_ = commit.document("a", ["the harbour opens"])
+    before = memory.tx
+    with memory.commit() as commit:
+        commit.close(tables.node_version, node_no=node)
+    columns = Columns(memory.store, 1 << 30)
+    assert recalled(memory, columns, question="harbour").stats.nodes == 0
+    assert recalled(memory, columns, question="harbour", tx_t=before).stats.nodes == 1

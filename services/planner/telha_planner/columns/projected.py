@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from telha_planner.core.model import Int32, Int64
+from telha_planner.core.request import OPEN_END
 from telha_planner.memory.projection import Changes, Mark, Rows
 
 from .graph import Edges
@@ -72,7 +73,7 @@ class TenantColumns:
         self.nodes.load(changes.nodes, self.spaces)
         first = len(self.versions)
         space = self.versions.load(changes.node_versions, self.nodes)
-        self._touch(space, self.versions.tx_from[first:])
+        self._touch_rows(space, self.versions.tx_from[first:], self.versions.tx_to[first:])
         self.postings.load(changes.node_versions, first, space)
         self.spans.load(changes.spans, self.sources, self.texts)
         self.links.load(changes.node_spans, self.versions, self.spans)
@@ -98,8 +99,9 @@ class TenantColumns:
         for row in changes.vectors:
             by_model.setdefault(row[2], []).append(row)
         for model, rows in by_model.items():
-            node = self.vectors[model].load(rows, self.nodes)
-            self._touch(self.nodes.space[node], self.vectors[model].tx_from[-len(rows) :])
+            vectors = self.vectors[model]
+            node = vectors.load(rows, self.nodes)
+            self._touch_rows(self.nodes.space[node], vectors.tx_from[-len(rows) :], vectors.tx_to[-len(rows) :])
 
     def _close(self, changes: Changes) -> None:
         row, tx_to = _closings(self.versions, changes.closed_node_versions)
@@ -115,6 +117,12 @@ class TenantColumns:
             row, tx_to = _closings(vectors, changes.closed_vectors)
             vectors.tx_to[row] = tx_to
             self._touch(self.nodes.space[vectors.node[row]], tx_to)
+
+    def _touch_rows(self, spaces: Int32, tx_from: Int64, tx_to: Int64) -> None:
+        """Note the beginning of new rows, and the end of those that had ended before they were read."""
+        self._touch(spaces, tx_from)
+        ended = tx_to < OPEN_END
+        self._touch(spaces[ended], tx_to[ended])
 
     def _touch(self, spaces: Int32, instants: Int64) -> None:
         np.maximum.at(self.changed_tx, spaces, instants)
