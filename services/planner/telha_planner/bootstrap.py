@@ -85,7 +85,9 @@ async def serve(config: PlannerConfig) -> None:
         )
         spool, writer = await _trace_path(config, parts)
         meters = Meters()
-        listener = _listener(config, planning, spool, writer, ingest, Sources(store), meters)
+        thread = PlanThread(config.server.max_waiting)
+        parts.callback(thread.close)
+        listener = _listener(config, planning, thread, spool, writer, ingest, Sources(store), meters)
         await listener.start()
         parts.push_async_callback(listener.drain)
         if config.server.metrics_port:
@@ -115,13 +117,13 @@ async def _trace_path(config: PlannerConfig, parts: AsyncExitStack) -> tuple[Spo
 def _listener(
     config: PlannerConfig,
     planning: Planning,
+    thread: PlanThread,
     spool: Spool,
     writer: TraceWriter,
     ingest: IngestProcess,
     sources: Sources,
     meters: Meters,
 ) -> Listener:
-    thread = PlanThread(config.server.max_waiting)
     plan_quota = Quota(config.server.plan_calls_per_minute)
     context_quota = Quota(config.server.context_calls_per_minute)
     surfaces = (

@@ -11,6 +11,7 @@ import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from telha_planner.models import analysis, characters
+from telha_planner.models.analysis import occurrences, term_counts
 
 MIXED = st.text(
     alphabet=st.one_of(
@@ -122,3 +123,14 @@ def test_hostile_words_stay_out_of_the_caches() -> None:
     before = analysis._cached_ids.cache_info().currsize
     analysis.term_counts(word)
     assert analysis._cached_ids.cache_info().currsize == before
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(st.text(max_size=40), max_size=5), st.text(max_size=30))
+def test_a_pool_is_counted_as_each_text_is(texts: list[str], question: str):
+    """S11: scoring a caller's pool sees the same terms as an index would."""
+    wanted = sorted(term_counts(question + " ".join(texts[:1])))
+    lengths, found = occurrences(texts, wanted)
+    counted = [term_counts(text) for text in texts]
+    assert lengths == [sum(counts.values()) for counts in counted]
+    assert found == [[counts.get(term, 0) for term in wanted] for counts in counted]

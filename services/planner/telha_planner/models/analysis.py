@@ -11,7 +11,7 @@ Rule 1: equal text gives equal terms for ever, under any interpreter; see `chara
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -46,6 +46,48 @@ def term_counts(text: str) -> dict[int, int]:
         for term in ids:
             counts[term] = counts.get(term, 0) + occurrences
     return counts
+
+
+def occurrences(texts: Iterable[str], wanted: Sequence[int]) -> tuple[list[int], list[list[int]]]:
+    """
+    How often each of a few terms stands in each of *texts*: `term_counts` for a pool that is read once.
+
+    Args:
+        wanted: Distinct term ids.
+
+    Returns:
+        Per text the number of its terms, repetitions included; and per text the occurrences of each wanted term.
+    """
+    sizes = _Sizes(frozenset(wanted))
+    hits = sizes.hits
+    lengths: list[int] = []
+    found: list[list[int]] = []
+    for text in texts:
+        tokens = list(_tokens(text))
+        lengths.append(sum(map(sizes.__getitem__, tokens)))
+        counts = dict.fromkeys(wanted, 0)
+        for token in filter(hits.__contains__, tokens):
+            for term in hits[token]:
+                counts[term] += 1
+        found.append(list(counts.values()))
+    return lengths, found
+
+
+class _Sizes(dict[str, int]):
+    """The number of terms of each token met, found at first sight; *hits* holds the wanted terms of those with any."""
+
+    def __init__(self, wanted: frozenset[int]) -> None:
+        super().__init__()
+        self._wanted = wanted
+        self.hits: dict[str, list[int]] = {}
+
+    def __missing__(self, token: str) -> int:
+        ids = _cached_ids(token) if len(token) <= _CACHED_LENGTH else _ids_of(token)
+        hits = [term for term in ids if term in self._wanted]
+        if hits:
+            self.hits[token] = hits
+        self[token] = len(ids)
+        return len(ids)
 
 
 def term_id(term: str) -> int:

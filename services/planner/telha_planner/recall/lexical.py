@@ -16,7 +16,7 @@ import numpy.typing as npt
 from telha_planner.columns.view import View
 from telha_planner.core.fusion import fuse
 from telha_planner.core.model import Float64, Int32, Int64
-from telha_planner.models.analysis import term_counts
+from telha_planner.models.analysis import occurrences, term_counts
 
 from .ports import Scoring
 from .scoring import sharpened
@@ -77,12 +77,11 @@ def score_texts(question: str, texts: Sequence[str], scoring: Scoring) -> Float6
     Returns:
         One value in [0, 1] per text; 0 where no term matches.
     """
-    analysed = [term_counts(text) for text in texts]
-    lengths = np.fromiter((sum(counts.values()) for counts in analysed), np.int64, len(texts))
-    norm, documents = _norms(lengths, scoring)
+    wanted = sorted(term_counts(question))
+    terms, found = occurrences(texts, wanted)
+    norm, documents = _norms(np.array(terms, np.int64), scoring)
     scores = np.zeros(len(texts))
-    for term in sorted(term_counts(question)):
-        tf = np.fromiter((counts.get(term, 0) for counts in analysed), np.int64, len(texts))
+    for tf in np.array(found, np.int64).reshape(len(texts), len(wanted)).T:
         holders = np.flatnonzero(tf)
         if len(holders):
             idf = inverse_document_frequency(documents, len(holders))
