@@ -250,3 +250,9 @@ def test_the_environment_names_a_server(up: Up) -> None:
     assert away.err.startswith("telha: no telha answers at 127.0.0.1:9")
     here = up.run("plan", QUESTION, TELHA_ADDRESS=up.grpc, TELHA_KEY=up.key, XDG_STATE_HOME="/nonexistent")
     assert here.code == 0
+
+
+def test_a_proxy_has_no_say_on_this_machine(up: Up) -> None:
+    """A3: a proxy that is set for the web must not hide the system that runs here."""
+    away = "http://127.0.0.1:9"
+    assert up.run("memory", "context", QUESTION, http_proxy=away, https_proxy=away, grpc_proxy=away).code == 0

@@ -138,3 +138,4 @@ def test_sigterm_drains_and_a_restart_remembers(tmp_path: Path) -> None:
     assert third.run("trace", "get", told["traceId"], "--json").code == 0
     third.process.send_signal(signal.SIGINT)
     assert third.process.wait(60) == 0
+    assert not list(tmp_path.glob("telha-*")), "the folder of the killed supervisor's sockets is left"

@@ -1,7 +1,7 @@
 """
 The data folder of `telha up`, and how another command finds the one that is running.
 
-    DIR/memory.db  traces.db  spool/  valkey/  logs/  lock  connection.json (addresses, key, pid; mode 0600)
+    DIR/memory.db  traces.db  spool/  valkey/  logs/  lock  sockets  connection.json (addresses, key, pid; mode 0600)
 
 Rule 1: one supervisor per folder. The lock is handed down to its parts, so it holds until the last of them has ended.
 Rule 2: each running supervisor leaves `~/.local/state/telha/<pid>` with the path of its folder; a pointer whose process
@@ -11,12 +11,18 @@ is gone means nothing.
 import fcntl
 import json
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .problems import Problem
+
+_SOCKETS_PREFIX = "telha-"
+_LONGEST_FOLDER = 90
+"""Bytes of a folder's path; with a socket's name it must stay below the 104 that the least system takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +76,25 @@ def lock(folder: Path) -> int:
         hint = "stop it first, or give another folder with --data"
         raise Problem("UNAVAILABLE", f"another telha up is using the data folder {folder}", hint=hint) from None
     return descriptor
+
+
+def sockets(folder: Path) -> Path:
+    """
+    A new private folder for unix sockets, short, and noted in *folder*; one that a killed supervisor left is removed.
+
+    Only the holder of the lock may call this.
+    """
+    note = folder / "sockets"
+    if note.exists():
+        left = Path(note.read_text(encoding="utf-8"))
+        if left.name.startswith(_SOCKETS_PREFIX):
+            shutil.rmtree(left, ignore_errors=True)
+    made = Path(tempfile.mkdtemp(prefix=_SOCKETS_PREFIX))
+    if len(os.fsencode(made)) > _LONGEST_FOLDER:
+        made.rmdir()
+        made = Path(tempfile.mkdtemp(prefix=_SOCKETS_PREFIX, dir="/tmp"))  # mkdtemp makes it private
+    note.write_text(str(made), encoding="utf-8")
+    return made
 
 
 def read(folder: Path) -> Connection | None:

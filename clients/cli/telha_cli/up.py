@@ -13,7 +13,6 @@ import shutil
 import signal
 import socket
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
@@ -99,7 +98,7 @@ def started(
         lock = folder.lock(data)
         held.callback(os.close, lock)
         grpc_port, http_port = _port(options.grpc_port, "--port"), _port(options.http_port, "--http-port")
-        sockets = Path(tempfile.mkdtemp(prefix="telha-"))
+        sockets = folder.sockets(data)
         held.callback(shutil.rmtree, sockets, ignore_errors=True)
         config = options.config.absolute() if options.config else None
         layout = parts.Layout(data, sockets, grpc_port, http_port, config, lock)

@@ -12,7 +12,7 @@ import grpc
 import grpc.aio
 
 from . import requests
-from .connection import DEFAULT_TIMEOUT_S, OPTIONS, Tls, pause_before_repeating, target
+from .connection import DEFAULT_TIMEOUT_S, Tls, channel_options, pause_before_repeating, target
 from .errors import from_rpc
 from .inputs import Clarification, Document, Edge, Fragment, Instant, Node
 from .options import ContextOptions, PlanOptions, SelectOptions
@@ -45,10 +45,11 @@ class AsyncClient:
         timeout: float = DEFAULT_TIMEOUT_S,
     ) -> None:
         self._target = target(address, key, tls, timeout)
+        options = channel_options(self._target.address)
         if tls is None:
-            self._channel = grpc.aio.insecure_channel(self._target.address, options=OPTIONS)
+            self._channel = grpc.aio.insecure_channel(self._target.address, options=options)
         else:
-            self._channel = grpc.aio.secure_channel(self._target.address, tls.credentials(), options=OPTIONS)
+            self._channel = grpc.aio.secure_channel(self._target.address, tls.credentials(), options=options)
         self.memory = AsyncMemory(self)
 
     async def plan(self, question: str | None = None, **options: Unpack[PlanOptions]) -> Plan:

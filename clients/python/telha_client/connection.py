@@ -26,6 +26,7 @@ OPTIONS: tuple[tuple[str, str | int], ...] = (
     ("grpc.enable_retries", 0),
 )
 
+_LOOPBACK = re.compile(r"(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?|unix:.*")
 _KEY = re.compile(r"[!-~]+")
 
 
@@ -93,6 +94,11 @@ def target(
         raise ValueError("timeout must be above 0 seconds")
     address = address or environ.get("TELHA_ADDRESS") or DEFAULT_ADDRESS
     return Target(address, (("authorization", f"Bearer {key}"),), tls, timeout)
+
+
+def channel_options(address: str) -> tuple[tuple[str, str | int], ...]:
+    """Options of a channel to *address*; a proxy of the environment has no say on the way to this very machine."""
+    return (*OPTIONS, ("grpc.enable_http_proxy", 0)) if _LOOPBACK.fullmatch(address) else OPTIONS
 
 
 def pause_before_repeating(error: TelhaError, *, repeatable: bool, attempt: int, left: float) -> float | None:

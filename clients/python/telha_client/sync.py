@@ -8,7 +8,7 @@ from typing import Self, TypeVar, Unpack
 import grpc
 
 from . import requests
-from .connection import DEFAULT_TIMEOUT_S, OPTIONS, Tls, pause_before_repeating, target
+from .connection import DEFAULT_TIMEOUT_S, Tls, channel_options, pause_before_repeating, target
 from .errors import from_rpc
 from .inputs import Clarification, Document, Edge, Fragment, Instant, Node
 from .options import ContextOptions, PlanOptions, SelectOptions
@@ -41,10 +41,11 @@ class Client:
         timeout: float = DEFAULT_TIMEOUT_S,
     ) -> None:
         self._target = target(address, key, tls, timeout)
+        options = channel_options(self._target.address)
         if tls is None:
-            self._channel = grpc.insecure_channel(self._target.address, options=OPTIONS)
+            self._channel = grpc.insecure_channel(self._target.address, options=options)
         else:
-            self._channel = grpc.secure_channel(self._target.address, tls.credentials(), options=OPTIONS)
+            self._channel = grpc.secure_channel(self._target.address, tls.credentials(), options=options)
         self.memory = Memory(self)
 
     def plan(self, question: str | None = None, **options: Unpack[PlanOptions]) -> Plan:

@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,20 @@ def test_an_unwritable_folder_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(Problem, match=r"the data folder .*file.* cannot be written: Not a directory"):
         folder.lay_out(tmp_path / "file" / "data")
+
+
+def test_sockets_have_a_short_private_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A3: unix socket paths hold about 100 bytes, whatever TMPDIR is; what a killed supervisor left is removed."""
+    deep = tmp_path / ("d" * 90)
+    deep.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(deep))
+    first = folder.sockets(tmp_path)
+    assert len(str(first / "writer")) < 104
+    assert stat.S_IMODE(first.stat().st_mode) == 0o700
+    assert list(deep.iterdir()) == []
+    second = folder.sockets(tmp_path)
+    assert not first.exists()
+    second.rmdir()
+    (tmp_path / "sockets").write_text(str(tmp_path))
+    folder.sockets(tmp_path).rmdir()
+    assert tmp_path.exists(), "a note that names another folder was followed"
