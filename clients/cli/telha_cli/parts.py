@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from telha_runtime import health, valkey
 from telha_runtime.supervisor import Part
@@ -136,7 +137,7 @@ def _service(layout: Layout, environ: Mapping[str, str], name: str, ready: Calla
 def _environment(layout: Layout, redis_url: str | None, environ: Mapping[str, str]) -> dict[str, str]:
     inherited = {name: value for name, value in environ.items() if name not in _CLIENT_VARIABLES}
     return inherited | {
-        "TELHA_STORE__URL": f"sqlite:///{layout.folder / 'memory.db'}",
+        "TELHA_STORE__URL": f"sqlite:///{quote(str(layout.folder / 'memory.db'))}",
         "TELHA_SERVER__HOST": HOST,
         "TELHA_SERVER__PORT": str(layout.grpc_port),
         "TELHA_TRACE__SPOOL": str(layout.folder / "spool"),

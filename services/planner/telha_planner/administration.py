@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from telha_planner.config import StoreSettings
 from telha_planner.core.errors import TelhaError
@@ -41,7 +42,8 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def run(options: argparse.Namespace) -> int:
     """Carry out a `keys` command; returns the exit code."""
     try:
-        store = Store.open(f"sqlite:///{options.data / DATABASE}", busy_timeout_ms=StoreSettings().busy_timeout_ms)
+        url = f"sqlite:///{quote(str(options.data / DATABASE))}"
+        store = Store.open(url, busy_timeout_ms=StoreSettings().busy_timeout_ms)
         try:
             answer = {"create": _create, "list": _list, "revoke": _revoke}[options.action](store, options)
         finally:

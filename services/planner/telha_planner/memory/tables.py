@@ -120,7 +120,6 @@ node_version = sa.Table(
     sa.Column("term_counts", sa.LargeBinary, nullable=False),  # uint32 little-endian, beside term_ids
     sa.Column("term_total", BIG, nullable=False),  # document length of BM25
     sa.Index("node_version_of_node", "tenant", "node_no", "tx_from"),
-    sa.Index("node_version_of_type", "tenant", "type", "node_no"),
     sa.Index("node_version_closed", "tenant", "tx_to"),
 )
 

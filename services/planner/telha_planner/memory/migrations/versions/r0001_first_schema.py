@@ -111,7 +111,6 @@ def upgrade() -> None:
     )
     op.create_index("node_version_closed", "node_version", ["tenant", "tx_to"], unique=False)
     op.create_index("node_version_of_node", "node_version", ["tenant", "node_no", "tx_from"], unique=False)
-    op.create_index("node_version_of_type", "node_version", ["tenant", "type", "node_no"], unique=False)
     op.create_table(
         "source",
         sa.Column("tenant", sa.Integer(), autoincrement=False, nullable=False),
