@@ -94,7 +94,7 @@ class RealPlanner(PlannerServer):
     ) -> None:
         self.config = config or PlannerConfig()
         super().__init__(self._surfaces, **self.config.server.model_dump(exclude={"port"}))
-        self._folder = folder
+        self.folder = folder
         self._writer = writer or f"unix:{folder}/no-writer.sock"
         self._token = token
         self._spool_bytes = spool_bytes
@@ -122,7 +122,7 @@ class RealPlanner(PlannerServer):
         return Client(self.address, self.key(tenant, spaces, rights))
 
     def _surfaces(self) -> list[Service]:
-        self.spool = Spool.open(self._folder / "spool", self._spool_bytes)
+        self.spool = Spool.open(self.folder / "spool", self._spool_bytes)
         self.writer = TraceWriter(self._writer, self._token)
         planning = Planning(
             store=self.store,

@@ -1,6 +1,7 @@
 """Every kind of bad input, over gRPC: refused with field and rule, and nothing written."""
 
 import math
+import sqlite3
 
 import grpc
 import pytest
@@ -36,10 +37,11 @@ class Stored:
         client.memory.put_nodes([Node(node_id=B, type="fact", vector=NodeVector("mini", [1.0, 0.5, 0.25]))])
 
     def state(self):
-        """All that a refused call must leave as it was."""
-        with self.planner.store.reading() as connection:
-            caller, last_tx = keys.authenticate(connection, self.planner.key())
-        return caller.tenant, last_tx, self.planner.spool.depth
+        """All that a refused call must leave as it was: every row of the store, and the spool."""
+        with sqlite3.connect(f"file:{self.planner.folder / 'memory.db'}?mode=ro", uri=True) as connection:
+            rows = tuple(row for row in connection.iterdump() if not row.startswith('INSERT INTO "api_key"'))
+        connection.close()
+        return rows, self.planner.spool.depth
 
 
 @pytest.fixture(scope="module")
@@ -308,5 +310,6 @@ def test_a_message_of_5_mb_is_refused(stored, method):
     before = stored.state()
     metadata = (("authorization", f"Bearer {stored.planner.key()}"),)
     raw = documents({"content": b"x" * 5_000_000}).SerializeToString()
-    assert refusal(stored.planner.address, method, raw, metadata)[0] == "RESOURCE_EXHAUSTED"
+    code, info, _ = refusal(stored.planner.address, method, raw, metadata)
+    assert (code, info.reason, info.metadata["limit"]) == ("RESOURCE_EXHAUSTED", "MESSAGE_TOO_LARGE", "4194304")
     assert stored.state() == before

@@ -122,6 +122,13 @@ def test_anything_but_a_bearer_token_is_no_credential(server, echo, sent):
     assert echo.calls[0].credential == ""
 
 
+def test_two_credentials_are_none(server, echo):
+    """A6: whichever comes first."""
+    for sent in (["Bearer a", "Bearer b"], ["Bearer b", "Bearer a"]):
+        call(server.address, "hi", metadata=[("authorization", value) for value in sent])
+        assert echo.calls[-1].credential == ""
+
+
 def test_a_call_without_deadline_gets_the_default_one(echo):
     """A1: every call has a deadline."""
     with PlannerServer(echo.services, default_deadline_ms=200) as server:
@@ -172,10 +179,13 @@ def test_a_surface_spells_its_own_invalid_reason(server):
 def test_messages_beyond_the_limit_are_refused_both_ways(echo):
     """A1: limits."""
     with PlannerServer(echo.services, max_message_bytes=4096) as server:
-        error, info, _ = failure(server.address, "x" * 5000)
+        for text in ("x" * 4094, "large"):
+            error, info, _ = failure(server.address, text)
+            assert (error.code(), info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "MESSAGE_TOO_LARGE")
+            assert dict(info.metadata) == {"limit": "4096"}
+        assert call(server.address, "x" * 4093)[0] == "x" * 4093
+        error, info, _ = failure(server.address, "x" * 9000)
         assert (error.code(), info) == (grpc.StatusCode.RESOURCE_EXHAUSTED, None)
-        error, info, _ = failure(server.address, "large")
-        assert (error.code(), info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "MESSAGE_TOO_LARGE")
 
 
 def test_the_access_line_names_the_call_but_neither_question_nor_key(server):

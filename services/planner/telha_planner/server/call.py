@@ -129,7 +129,7 @@ class Endpoint:
 
     Args:
         default_deadline_s: For calls whose client sent no deadline.
-        max_message_bytes: Largest answer.
+        max_message_bytes: Largest request and largest answer.
         in_flight: Counts the call while it is being answered.
         meters: Counts it by method and code when it ends.
     """
@@ -174,6 +174,8 @@ class Endpoint:
         return None
 
     async def _answer(self, request: bytes, call: Call, started: float) -> bytes | TelhaError:
+        if len(request) > self._max_message_bytes:
+            return MessageTooLarge(limit=self._max_message_bytes)
         limit = asyncio.timeout(call.deadline - started)
         try:
             async with limit:
@@ -190,11 +192,14 @@ class Endpoint:
             return Bug(request_id=call.request_id)
 
     def _open(self, context: Context, now: float) -> Call:
-        metadata = {key: value for key, value in context.invocation_metadata() or () if isinstance(value, str)}
+        sent = context.invocation_metadata() or ()
+        metadata = {key: value for key, value in sent if isinstance(value, str)}
         request_id = metadata.get("x-request-id", "")
         if not _REQUEST_ID.fullmatch(request_id):
             request_id = str(uuid.uuid4())
-        scheme, _, credential = metadata.get("authorization", "").partition(" ")
+        # Of two credentials nobody can say which one a proxy on the way has checked.
+        credentials = [value for key, value in sent if key == "authorization"]
+        scheme, _, credential = str(credentials[0]).partition(" ") if len(credentials) == 1 else ("", "", "")
         remaining = context.time_remaining()
         deadline = now + (self._default_deadline_s if remaining is None else min(remaining, MAX_DEADLINE_S))
         return Call(

@@ -30,6 +30,9 @@ MIN_PING_INTERVAL_MS = 10_000
 KEEPALIVE_MS = 60_000
 KEEPALIVE_TIMEOUT_MS = 20_000
 MAX_UNIX_PATH_BYTES = 107
+REFUSED_IN_WORDS = 2
+"""Requests of up to this many times the limit are refused by us, with the limit; beyond, by the transport, in its words."""
+MAX_GRPC_BYTES = 2**31 - 1
 STOP_S = 0.1
 """What is left to streams (health watches) once every call of ours is answered."""
 
@@ -134,7 +137,7 @@ def address_of(settings: ServerSettings) -> str:
 
 def _options(settings: ServerSettings) -> list[tuple[str, Any]]:
     return [
-        ("grpc.max_receive_message_length", settings.max_message_bytes),
+        ("grpc.max_receive_message_length", min(REFUSED_IN_WORDS * settings.max_message_bytes, MAX_GRPC_BYTES)),
         ("grpc.max_send_message_length", settings.max_message_bytes),
         ("grpc.max_metadata_size", MAX_METADATA_BYTES),
         ("grpc.max_concurrent_streams", MAX_STREAMS_PER_CONNECTION),
