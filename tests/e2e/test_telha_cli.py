@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,29 @@ def test_ingest_is_idempotent_and_accounts_for_all(up: Up, tmp_path: Path) -> No
     source = first.json["documents"][0]["sourceId"]
     assert up.run("sources", "erase", source, "--yes", "--json").json["versions"] == 1
     assert up.run("sources", "get", source, "--json").problem["code"] == "NOT_FOUND"
+
+
+def test_a_document_too_large_or_oddly_named_takes_no_neighbour_with_it(up: Up, tmp_path: Path) -> None:
+    """A3, A1: each is told by itself, with the rule."""
+    (tmp_path / "huge.txt").write_text("word " * 1_000_000)
+    (tmp_path / "monstrous.txt").write_text("word " * 2_500_000)
+    long = tmp_path / ("家" * 80) / ("家" * 80) / ("家" * 80) / "uri.md"
+    long.parent.mkdir(parents=True)
+    long.write_text("deep\n")
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.md")).write_text("odd\n")
+    (tmp_path / "small.md").write_text("small\n")
+    told = up.run("ingest", str(tmp_path), "--space", "sizes", "--json")
+    assert told.code == 1
+    assert [Path(document["name"]).name for document in told.json["documents"]] == ["caf\\xe9.md", "small.md"]
+    refused = {Path(refused["path"]).name: refused["reason"] for refused in told.json["refused"]}
+    assert refused == {
+        "huge.txt": "the message is larger than the 4194304 bytes that are accepted",
+        "monstrous.txt": "the message is larger than the server accepts",
+        "uri.md": "uri must be at most 2,048 bytes",
+    }
+    assert up.run("keys", "revoke", os.fsdecode(b"\xff"), "--data", str(up.data)).err == (
+        "telha: key_id must not contain lone surrogates\n"
+    )
 
 
 def test_lists_show_what_is_there(up: Up) -> None:

@@ -26,7 +26,7 @@ class Document:
     One file, ready to be sent.
 
     Attributes:
-        name: The path as it was given, with `/`.
+        name: The path as it was given, with `/`; bytes of it that are not UTF-8 as `\\xff`.
         uri: The file's address on this machine, from which its source id follows.
     """
 
@@ -55,7 +55,7 @@ def gather(paths: Sequence[Path]) -> Gathered:
     gathered = Gathered()
     seen: set[Path] = set()
     for path in paths:
-        if not path.exists():
+        if not path.is_file() and not path.is_dir():
             raise UsageInvalid(str(path), "must be a file or folder that exists")
         for file in _files(path, gathered):
             place = file.resolve()
@@ -83,20 +83,33 @@ def _files(path: Path, gathered: Gathered) -> Iterator[Path]:
     if path.is_file():
         yield path
         return
-    for folder, folders, files in os.walk(path):
+
+    def unreadable(fault: OSError) -> None:
+        gathered.refused.append((_name(Path(fault.filename)), f"cannot be read: {fault.strerror}"))
+
+    for folder, folders, files in os.walk(path, onerror=unreadable):
         here = Path(folder)
         for name in sorted(folders + files):
             if name.startswith("."):
-                gathered.skipped.append(((here / name).as_posix(), "hidden"))
+                gathered.skipped.append((_name(here / name), "hidden"))
+            elif name in folders and (here / name).is_symlink():
+                gathered.skipped.append((_name(here / name), "a link to a folder"))
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from (here / name for name in sorted(files) if not name.startswith("."))
 
 
+def _name(path: Path) -> str:
+    return os.fsencode(path.as_posix()).decode(errors="backslashreplace")
+
+
 def _take(file: Path, gathered: Gathered) -> None:
-    name = file.as_posix()
+    name = _name(file)
     media_type = MEDIA_TYPES.get(file.suffix.lower())
     if media_type is None:
         gathered.skipped.append((name, f"not one of {', '.join(MEDIA_TYPES)}"))
+        return
+    if file.exists() and not file.is_file():
+        gathered.skipped.append((name, "not a regular file"))
         return
     try:
         content = file.read_bytes()

@@ -2,7 +2,7 @@
 Send documents in batches, with a progress bar on a terminal.
 
 Rule: a document that the server refuses does not take its neighbours with it. A batch is one transaction, so the
-batch is sent again without the refused one.
+batch is sent again without the refused one; one that is too large as a whole is sent one by one.
 """
 
 import sys
@@ -44,6 +44,8 @@ def ingest(
 def _send(
     service: "Service", batch: list[Document], space: str | None, since: int | None, refused: list[tuple[str, str]]
 ) -> list[dict[str, Any]]:
+    from telha_client import MessageTooLarge
+
     from .calls import DocumentRefused
 
     while batch:
@@ -52,6 +54,11 @@ def _send(
         except DocumentRefused as fault:
             refused.append((batch[fault.index].name, fault.reason))
             batch = batch[: fault.index] + batch[fault.index + 1 :]
+        except MessageTooLarge as fault:
+            if len(batch) > 1:
+                return [answer for document in batch for answer in _send(service, [document], space, since, refused)]
+            refused.append((batch[0].name, fault.message))
+            batch = []
         else:
             return [{"name": sent.name, **answer} for sent, answer in zip(batch, answers, strict=True)]
     return []

@@ -8,6 +8,7 @@ Failures as Python exceptions.
     ├── NotFound               absent, or not yours
     ├── InsufficientEvidence   memory holds nothing for this request; has a trace
     ├── DeadlineExceeded       too late
+    ├── MessageTooLarge        the request or the answer is larger than the server accepts
     └── Unavailable            busy or away; `retry_after` says when to try again
 
 Reasons that this version does not know arrive as the class of their code, or as `TelhaError` itself.
@@ -94,12 +95,17 @@ class DeadlineExceeded(TelhaError):
     """The deadline passed."""
 
 
+class MessageTooLarge(TelhaError):
+    """The request or the answer is larger than the server accepts."""
+
+
 class Unavailable(TelhaError):
     """The planner, or a part of it, is busy or away."""
 
 
 _BY_REASON: dict[str, type[TelhaError]] = {
     "INSUFFICIENT_EVIDENCE": InsufficientEvidence,
+    "MESSAGE_TOO_LARGE": MessageTooLarge,
     "OVERLOADED": Unavailable,
     "RATE_LIMITED": Unavailable,
 }
@@ -134,6 +140,11 @@ def from_rpc(failure: grpc.RpcError) -> TelhaError:
     info = details.info if details.info.domain == _DOMAIN else error_details_pb2.ErrorInfo()
     violation = next(iter(details.bad.field_violations), None)
     request_id = trailers.get("x-request-id", "")
+    if code == "RESOURCE_EXHAUSTED" and not info.reason:
+        # The transport itself refused, in words of its own: the server takes no message near this size.
+        return MessageTooLarge(
+            code=code, reason="MESSAGE_TOO_LARGE", message="the message is larger than the server accepts"
+        )
     return _BY_REASON.get(info.reason, _BY_CODE.get(code, TelhaError))(
         code=code,
         reason=info.reason,

@@ -102,6 +102,14 @@ def test_keys_are_listed_without_secrets_and_revoked_once(store: Store) -> None:
         keys.revoke(store, "nosuchkey", now=lambda: JUNE)
 
 
+def test_text_that_nothing_can_store_is_refused_wherever_a_key_is_named(store: Store) -> None:
+    """S10: a word of the command line may hold bytes that are not UTF-8."""
+    with pytest.raises(RequestInvalid, match="lone surrogates"):
+        keys.revoke(store, "\udcff", now=lambda: JUNE)
+    with pytest.raises(RequestInvalid, match="lone surrogates"):
+        keys.list_keys(store, "\udcff")
+
+
 def test_a_tenant_is_made_only_when_asked(store: Store) -> None:
     """A6: a mistyped tenant is an error, not a new tenant."""
     with pytest.raises(NotFound, match="tenant"):

@@ -14,6 +14,7 @@ from telha_client import (
     Document,
     InsufficientEvidence,
     InvalidRequest,
+    MessageTooLarge,
     NotFound,
     PermissionDenied,
     TelhaError,
@@ -68,6 +69,17 @@ def script():
 def client(script):
     with PlannerServer(script.services) as server, Client(server.address, KEY) as client:
         yield client
+
+
+@pytest.mark.parametrize("characters", [5_000, 50_000])
+def test_a_message_too_large_has_one_class_whoever_refused_it(script, characters):
+    """A1: the server in words, or the transport before it."""
+    with PlannerServer(script.services, max_message_bytes=4096) as server, Client(server.address, KEY) as client:
+        with pytest.raises(MessageTooLarge) as refusal:
+            client.memory.ingest([Document(name="a.txt", content="x" * characters)])
+        assert refusal.value.reason == "MESSAGE_TOO_LARGE"
+        assert refusal.value.retry_after is None
+    assert script.calls == []
 
 
 def test_a_plan_is_answered_and_the_key_travels_as_bearer_token(client, script):

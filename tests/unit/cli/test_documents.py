@@ -1,5 +1,6 @@
 """What `telha ingest` reads, skips and refuses."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,20 @@ def test_every_path_is_accounted_for(tree: Path) -> None:
         ("docs/page.html", "not one of .md, .markdown, .txt"),
     ]
     assert gathered.refused == [("docs/latin.txt", "must be UTF-8; byte 3 is not")]
+
+
+def test_what_is_no_regular_file_or_has_an_odd_name_is_said(tree: Path) -> None:
+    """A3: a pipe does not hang, a linked folder is not lost in silence, and any name can be told."""
+    os.mkfifo("docs/pipe.md")
+    Path("docs/link").symlink_to(tree / "docs" / "deep")
+    Path("docs/gone.md").symlink_to("nowhere")
+    Path(os.fsdecode(b"docs/caf\xe9.md")).write_bytes(b"text\n")
+    gathered = documents.gather([Path("docs")])
+    assert "docs/caf\\xe9.md" in [document.name for document in gathered.documents]
+    assert {("docs/pipe.md", "not a regular file"), ("docs/link", "a link to a folder")} <= set(gathered.skipped)
+    assert ("docs/gone.md", "cannot be read: No such file or directory") in gathered.refused
+    with pytest.raises(UsageInvalid, match="must be a file or folder that exists"):
+        documents.gather([Path("docs/pipe.md")])
 
 
 def test_a_file_named_twice_is_read_once(tree: Path) -> None:

@@ -141,7 +141,14 @@ def authenticate(connection: sa.Connection, credential: str) -> tuple[Caller, in
 
 
 def list_keys(store: Store, tenant_name: str | None = None) -> list[KeyInfo]:
-    """Every key, revoked ones included, oldest first; of one tenant if *tenant_name* is given."""
+    """
+    Every key, revoked ones included, oldest first; of one tenant if *tenant_name* is given.
+
+    Raises:
+        RequestInvalid: No tenant has such a name.
+    """
+    if tenant_name is not None:
+        check_name("tenant", tenant_name)
     statement = (
         sa.select(api_key, tenant.c.name.label("tenant_name"))
         .join(tenant, tenant.c.tenant == api_key.c.tenant)
@@ -170,8 +177,10 @@ def revoke(store: Store, key_id: str, *, now: Callable[[], int]) -> None:
     End a key at once: the next call with it is refused. Revoking twice keeps the first instant.
 
     Raises:
+        RequestInvalid: No key has such an id.
         NotFound: There is no such key.
     """
+    check_name("key_id", key_id)
     with store.writing() as connection:
         if connection.execute(sa.select(api_key.c.key_id).where(api_key.c.key_id == key_id)).one_or_none() is None:
             raise NotFound(resource="key")
