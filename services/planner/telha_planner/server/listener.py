@@ -31,7 +31,7 @@ KEEPALIVE_MS = 60_000
 KEEPALIVE_TIMEOUT_MS = 20_000
 MAX_UNIX_PATH_BYTES = 107
 REFUSED_IN_WORDS = 2
-"""Requests of up to this many times the limit are refused by us, with the limit; beyond, by the transport, in its words."""
+"""Requests of up to this many times the limit are refused by us, with the limit; beyond, by the transport."""
 MAX_GRPC_BYTES = 2**31 - 1
 STOP_S = 0.1
 """What is left to streams (health watches) once every call of ours is answered."""
