@@ -141,7 +141,7 @@ class RealPlanner(PlannerServer):
             PlannerSurface(planning, thread, spool, plans).service(),
             context.service(),
             MemorySurface(planning, thread, self._ingest, Sources(self.store)).service(),
-            TracesSurface(planning, thread, spool, self.writer).service(),
+            TracesSurface(planning, thread, spool, self.writer, server.max_message_bytes).service(),
         ]
 
     async def _stop(self) -> None:

@@ -126,7 +126,8 @@ class Service:
     def trace(self, trace_id: str) -> Json:
         """One trace."""
         answer = _json(self._client.trace(trace_id))
-        return {**answer["summary"], "record": answer["record"]}
+        left_out = {"poolLeftOut": answer["poolLeftOut"]} if answer["poolLeftOut"] else {}
+        return {**answer["summary"], "record": answer["record"], **left_out}
 
     def traces(self, limit: int, **filters: Any) -> Json:  # noqa: ANN401  # passed on
         """At most *limit* traces, newest first, and a token if there are more."""

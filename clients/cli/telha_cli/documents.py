@@ -26,7 +26,7 @@ class Document:
     One file, ready to be sent.
 
     Attributes:
-        name: The path as it was given, with `/`; bytes of it that are not UTF-8 as `\\xff`.
+        name: The path as it was given, with `/`; bytes of it that are not UTF-8 as a backslash, `x` and two digits.
         uri: The file's address on this machine, from which its source id follows.
     """
 

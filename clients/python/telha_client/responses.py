@@ -123,7 +123,8 @@ def erasure(raw: bytes) -> Erasure:
 def trace(raw: bytes) -> Trace:
     """From `GetResponse`."""
     message = traces_pb2.GetResponse.FromString(raw)
-    return Trace(_summary(message.summary), _whole_numbers(json_format.MessageToDict(message.record)))
+    record = _whole_numbers(json_format.MessageToDict(message.record))
+    return Trace(_summary(message.summary), record, message.pool_left_out)
 
 
 def traces(raw: bytes) -> Page[TraceSummary]:

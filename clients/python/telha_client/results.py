@@ -277,10 +277,16 @@ class TraceSummary:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One trace: its summary and its whole record."""
+    """
+    One trace: its summary and its record.
+
+    Attributes:
+        pool_left_out: Rows at the end of the record's `pool` that were too many for one answer; 0: the record is whole.
+    """
 
     summary: TraceSummary
     record: Mapping[str, Any]
+    pool_left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

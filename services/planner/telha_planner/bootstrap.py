@@ -130,6 +130,6 @@ def _listener(
         PlannerSurface(planning, thread, spool, plan_quota),
         ContextSurface(planning, thread, spool, context_quota, meters, enabled=config.context.enabled),
         MemorySurface(planning, thread, ingest, sources),
-        TracesSurface(planning, thread, spool, writer),
+        TracesSurface(planning, thread, spool, writer, config.server.max_message_bytes),
     )
     return Listener(config.server, [surface.service() for surface in surfaces], meters)

@@ -9,9 +9,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-FOREIGN_SECTIONS: Final = frozenset(
-    {"planner", "context", "tokens", "store", "server", "ingest", "gateway", "up", "embedding", "generation"}
-)
+FOREIGN_SECTIONS: Final = frozenset({"planner", "context", "tokens", "store", "server", "gateway"})
 """Sections of the other services, which pass unread."""
 
 

@@ -11,6 +11,9 @@ from telha_trace_writer.record import as_json, row_of
 from telha_trace_writer.servicer import _summary
 from trace_path import a_record
 
+DEEP: dict[str, object] = {}
+for _ in range(200):
+    DEEP = {"in": [DEEP]}
 POOL = [["5d2f0c3b-0000-4000-8000-000000000001", 2**60, 0, 9, "body", 0, 0x3FF0000000000000, 3]]
 
 
@@ -25,6 +28,9 @@ POOL = [["5d2f0c3b-0000-4000-8000-000000000001", 2**60, 0, 9, "body", 0, 0x3FF00
             "query_vector": None,
             "request": {"question": "שלום 你好 🧑‍🚀", "budget": {"maxTokens": 7}, "x": [2**53, -1.5]},
         },
+        {"kind": "hologram", "pool": "none of ours"},
+        {"kind": "hologram", "pool": [7, [], [1, 2, 3, 4, 5, 6, "not bits"]], "x": msgpack.ExtType(5, b"\x00")},
+        {"stats": DEEP},
         {"kind": "hologram", "new_in_a_later_version": {"deep": [b"\x00\xff", {"a": 1e300}]}},
     ],
 )

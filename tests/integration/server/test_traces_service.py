@@ -9,8 +9,13 @@ from uuid import uuid4
 import pytest
 from planner_server import RealPlanner
 from redis import Redis
-from telha_client import InvalidRequest, NotFound, PermissionDenied, TelhaError, Unavailable
-from trace_path import STREAM, TOKEN, a_writer, an_entry, config
+from telha.trace.v1 import traces_pb2
+from telha_client import Fragment, InvalidRequest, NotFound, PermissionDenied, Span, TelhaError, Unavailable
+from telha_planner.config import PlannerConfig, ServerSettings
+from telha_planner.server.translate_trace import shorten_pool, trace_message
+from telha_runtime import frame
+from telha_runtime.frame import Frame
+from trace_path import STREAM, TOKEN, a_record, a_writer, an_entry, config
 
 
 @contextmanager
@@ -50,11 +55,16 @@ def store(valkey_server, client, count=1, **changes):
     with Redis.from_url(valkey_server.url) as redis:
         for trace_id in trace_ids:
             redis.xadd(STREAM, an_entry(trace_id, **changes))
+    until_stored(client, trace_ids)
+    return trace_ids
+
+
+def until_stored(client, trace_ids):
+    """Wait until the writer lists the last of *trace_ids*."""
     deadline = time.monotonic() + 20
     while {trace.trace_id for trace in client.traces(page_size=1000).items}.isdisjoint(trace_ids[-1:]):
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    return trace_ids
 
 
 def test_a_persisted_trace_is_read_and_listed(planner, valkey_server):
@@ -126,3 +136,65 @@ def test_a_wrong_internal_credential_is_the_operators_fault(folder, valkey_serve
     ):
         client.trace(str(uuid4()), timeout=0.4)
     assert refusal.value.reason == "TRACE_PENDING"
+
+
+def persist(planner, valkey_server, client, trace_ids):
+    """Move the records of *trace_ids* from the planner's spool to the writer."""
+    with Redis.from_url(valkey_server.url) as redis:
+        for trace_id in trace_ids:
+            sent = Frame(str(uuid4()), 1, trace_id, "acme", planner.spool.get("acme", trace_id))
+            redis.xadd(STREAM, {frame.FIELD: frame.encode(sent)})
+    until_stored(client, trace_ids)
+    planner.spool.persisted(trace_ids)
+    assert planner.spool.depth == 0
+
+
+def a_pool(count):
+    """Fragments of one source, in the order of their offsets."""
+    source_id = str(uuid4())
+    return [
+        Fragment(span=Span(source_id, 1, 5 * row, 5 * row + 5), tokens=3, score=1.0 + row / 7) for row in range(count)
+    ]
+
+
+def the_rows(pool, count):
+    return [[f.span.source_id, 1, f.span.start, f.span.end, "body", 0] for f in pool[:count]]
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_the_trace_of_a_pool_too_large_for_one_message_is_read_shortened(folder, valkey_server, stored):
+    """X4, A1: from the spool and from the writer alike, as many rows as fit, and the count of the rest."""
+    limit = 64 * 1024
+    config = PlannerConfig(server=ServerSettings(max_message_bytes=limit))
+    pool = a_pool(400), a_pool(900)
+    with (
+        running_writer(folder, valkey_server.url) as address,
+        RealPlanner(folder, config, writer=address, token=TOKEN) as planner,
+        planner.client() as client,
+    ):
+        plans = [client.select(fragments, max_tokens=60) for fragments in pool]
+        if stored:
+            persist(planner, valkey_server, client, [plan.trace_id for plan in plans])
+        whole, cut = (client.trace(plan.trace_id) for plan in plans)
+        assert (len(whole.record["pool"]), whole.pool_left_out) == (400, 0)
+        shown = cut.record["pool"]
+        assert [row[:6] for row in shown] == the_rows(pool[1], len(shown))
+        assert len(shown) + cut.pool_left_out == 900
+        assert 450 < len(shown) < 900
+        assert (cut.summary.plan_hash, len(cut.record["item_coords"])) == (plans[1].plan_hash, 8)
+
+
+def test_a_shortened_trace_has_at_most_the_bytes_allowed():
+    """A1: for any limit: never more, and no row less than needed."""
+    pool = [[str(uuid4()), 1, row, row + 1, "bödy" * (row % 40), 0, 2**62 + row, 3] for row in range(300)]
+    whole = trace_message(a_record(str(uuid4()), kind="select", pool=pool))
+    for limit in range(whole.ByteSize() // 3, whole.ByteSize() + 100, 997):
+        cut = traces_pb2.GetResponse()
+        cut.CopyFrom(whole)
+        shorten_pool(cut, limit)
+        assert cut.ByteSize() <= limit
+        rows = cut.record.fields["pool"].list_value.values
+        assert len(rows) + cut.pool_left_out == 300
+        if cut.pool_left_out:
+            next_row = whole.record.fields["pool"].list_value.values[len(rows)]
+            assert cut.ByteSize() + next_row.ByteSize() + 40 > limit

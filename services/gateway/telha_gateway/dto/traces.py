@@ -37,9 +37,13 @@ class TraceSummary(Given, kw_only=True):
 
 
 class Trace(TraceSummary, kw_only=True):
-    """One trace: its summary, and the whole record of the call."""
+    """One trace: its summary, and the record of the call."""
 
     record: dict[str, Any]
+    pool_left_out: (
+        Annotated[int, Meta(description="Rows at the end of the record's `pool` that were too many for one answer.")]
+        | None
+    ) = None
 
 
 class TracePage(Given):
@@ -81,6 +85,7 @@ def trace_answer(message: traces_pb2.GetResponse) -> Trace:
         items=summary.items,
         stranded=summary.stranded,
         record=object_of(message.record),
+        pool_left_out=message.pool_left_out or None,
     )
 
 

@@ -3,8 +3,11 @@
 
 Rule 1: tenant and spaces come from the key. Rule 2: a key that is limited to spaces sees a trace only if every space
 that the trace read is allowed; one that read no memory (Select) is seen by unlimited keys and by its own key.
-Rule 3: absent and foreign get the same answer.
+Rule 3: absent and foreign get the same answer. Rule 4: a trace can always be read: of a pool too large for one message
+the last rows are left out, and counted.
 """
+
+import asyncio
 
 from telha.trace.v1 import traces_pb2
 
@@ -16,7 +19,7 @@ from .call import Call, Service
 from .dispatch import PlanThread
 from .page_token import page_size
 from .ports import Planning, Records, TraceStore
-from .translate_trace import trace_message
+from .translate_trace import shorten_pool, trace_message
 from .wire import decode
 
 DEFAULT_PAGE = 50
@@ -24,13 +27,21 @@ LARGEST_PAGE = 1000
 
 
 class TracesSurface:
-    """Serves `telha.trace.v1.Traces`."""
+    """
+    Serves `telha.trace.v1.Traces`.
 
-    def __init__(self, planning: Planning, thread: PlanThread, records: Records, writer: TraceStore) -> None:
+    Args:
+        max_message_bytes: Largest answer.
+    """
+
+    def __init__(
+        self, planning: Planning, thread: PlanThread, records: Records, writer: TraceStore, max_message_bytes: int
+    ) -> None:
         self._planning = planning
         self._thread = thread
         self._records = records
         self._writer = writer
+        self._max_message_bytes = max_message_bytes
 
     def service(self) -> Service:
         """The service for the listener."""
@@ -44,11 +55,14 @@ class TracesSurface:
         call.trace_id = trace_id
         record = self._records.get(caller.tenant_name, trace_id)
         if record is not None:
-            found: traces_pb2.GetResponse | None = trace_message(record)
+            # The pool of a Select has up to 100,000 rows; other calls go on meanwhile.
+            found: traces_pb2.GetResponse | None = await asyncio.to_thread(trace_message, record)
         else:
             found = await self._writer.fetch(caller.tenant_name, trace_id, call.deadline)
         if found is None or not _may_see(caller, found):
             raise NotFound(resource="trace")
+        if found.ByteSize() > self._max_message_bytes:
+            await asyncio.to_thread(shorten_pool, found, self._max_message_bytes)
         return found
 
     async def list(self, raw: bytes, call: Call) -> traces_pb2.ListResponse:

@@ -5,6 +5,8 @@ The trace writer shows what it has persisted in the same shape; a contract test 
 """
 
 import base64
+import bisect
+import itertools
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -15,12 +17,18 @@ from telha.trace.v1 import traces_pb2
 from telha_planner.core.model import MAX_OFFSET
 from telha_planner.core.request import ALL_SPACES
 
+DEEPEST_SHOWN = 24
+"""Levels of lists and maps that are shown; protobuf readers give up at a hundred of theirs, three to one of ours."""
+
 _SCORE_BITS_AT = 6
+_POOL = "pool"
+_COUNT_BYTES = 16
+"""More than `pool_left_out` takes, and what the lengths of the lists around the pool may shrink or grow by."""
 
 
 def trace_message(record: bytes) -> traces_pb2.GetResponse:
     """The whole trace of *record* (docs/trace-record.md), with the summary that every kind has."""
-    content: dict[str, Any] = msgpack.unpackb(record, strict_map_key=True)
+    content: dict[str, Any] = msgpack.unpackb(record, strict_map_key=True, timestamp=0)
     budget, spaces = content.get("budget") or {}, content.get("spaces")
     response = traces_pb2.GetResponse(
         summary=traces_pb2.TraceSummary(
@@ -39,15 +47,38 @@ def trace_message(record: bytes) -> traces_pb2.GetResponse:
     return response
 
 
+def shorten_pool(response: traces_pb2.GetResponse, limit: int) -> None:
+    """
+    Leave out the last rows of the pool, as many as it takes for *response* to have at most *limit* bytes.
+
+    They are counted in it. What is too large without its pool stays too large.
+    """
+    if _POOL not in response.record.fields:
+        return
+    rows = response.record.fields[_POOL].list_value.values
+    sizes = [_framed(row.ByteSize()) for row in rows]
+    room = limit - (response.ByteSize() - sum(sizes)) - _COUNT_BYTES
+    kept = bisect.bisect_right(list(itertools.accumulate(sizes)), room)
+    response.pool_left_out = len(rows) - kept
+    del rows[kept:]
+
+
+def _framed(size: int) -> int:
+    # Behind a tag of one byte stands the size, seven bits to the byte.
+    return 1 + (size.bit_length() + 6) // 7 + size
+
+
 def _shown_record(content: Mapping[str, Any]) -> dict[str, Any]:
     shown = {key: _shown(value) for key, value in content.items()}
-    for row in shown.get("pool") or ():
+    if isinstance(content.get(_POOL), list):
         # One spelling for all scores, whether or not a number would hold this one.
-        row[_SCORE_BITS_AT] = str(row[_SCORE_BITS_AT])
+        for row in shown[_POOL]:
+            if isinstance(row, list) and len(row) > _SCORE_BITS_AT and isinstance(row[_SCORE_BITS_AT], int):
+                row[_SCORE_BITS_AT] = str(row[_SCORE_BITS_AT])
     return shown
 
 
-def _shown(value: object) -> Any:  # noqa: ANN401 (any JSON value)
+def _shown(value: object, depth: int = 1) -> Any:  # noqa: ANN401 (any JSON value)
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     if isinstance(value, bool | str) or value is None:
@@ -56,8 +87,12 @@ def _shown(value: object) -> Any:  # noqa: ANN401 (any JSON value)
         return value if abs(value) <= MAX_OFFSET else str(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
+    if isinstance(value, msgpack.ExtType):
+        return {"ext": value.code, "data": base64.b64encode(value.data).decode()}
+    if depth > DEEPEST_SHOWN:
+        return "(nested too deeply to be shown)"
     if isinstance(value, Mapping):
-        return {str(key): _shown(inner) for key, inner in value.items()}
+        return {str(key): _shown(inner, depth + 1) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_shown(inner) for inner in value]
+        return [_shown(inner, depth + 1) for inner in value]
     return str(value)
