@@ -125,11 +125,11 @@ class Oracle:
 
         above: dict[int, float] = dict.fromkeys(version, 0.0)
         rescored: list[int] = []
+        vectors: dict[int, Any] = {}
         model = self._model(query)
         if query.vector is not None and model is not None:
             q = [float(value) for value in query.vector]
             root = math.sqrt(_dot(q, q))
-            vectors: dict[int, Any] = {}
             for row in sorted(self.rows["vector"], key=lambda row: (row.valid_from, row.tx_from, row.row_no)):
                 if row.model == model.model and known(row) and row.valid_from <= valid_t and row.node_no in version:
                     vectors[row.node_no] = [float(value) for value in np.frombuffer(row.values, "<f4")]
@@ -150,7 +150,7 @@ class Oracle:
         share = scoring.semantic_share
         if query.question is None:
             share = 1.0
-        if query.vector is None or model is None:
+        if not vectors:
             share = 0.0
         f = {no: share * semantic[no] + (1.0 - share) * lexical[no] for no in version}
         beside: dict[int, float] = defaultdict(float)

@@ -40,7 +40,7 @@ class Fragments:
 
     Attributes:
         estimated: Rows whose tokens are an estimate.
-        texts: "" for a fragment that came with tokens alone.
+        texts: The one text of each row's coordinate; "" where it came with tokens alone.
         entries: The rows for the trace, in the order sent.
         tokenizer: The encoding that counted, `estimate`, or `caller`.
     """
@@ -77,11 +77,17 @@ def read_fragments(request: SelectRequest, encoding: str, tokenizers: Tokenizers
         columns=_columns(pool, scores),
         tokens=tokens,
         estimated=estimated,
-        texts=tuple(fragment.text or "" for fragment in pool),
+        texts=_texts(pool),
         entries=_entries(pool, scores, tokens),
         tokenizer=CALLER if pool and all(fragment.tokens is not None for fragment in pool) else encoding,
         stats=RecallStats(legs=LegCounts(lexical=lexical), nodes=len(pool), zero_score=zero_score),
     )
+
+
+def _texts(pool: Sequence[Fragment]) -> tuple[str, ...]:
+    """Whichever row of a coordinate the collapse leaves, the text that was sent with any of them is its text."""
+    known = {fragment.span: fragment.text for fragment in pool if fragment.text is not None}
+    return tuple(known.get(fragment.span, "") for fragment in pool)
 
 
 def _counts(pool: Sequence[Fragment], encoding: str, tokenizers: Tokenizers) -> tuple[Int64, Bools]:

@@ -31,6 +31,7 @@ from telha_planner.items import items_of
 from telha_planner.memory import keys
 from telha_planner.memory.store import Store
 from telha_planner.memory.texts import SourceTexts, TextErased
+from telha_planner.models.span_counts import SpanCounts
 from telha_planner.models.tokenizers import ESTIMATE, Tokenizers
 from telha_planner.recall.ports import Recalled, RecallQuery
 from telha_planner.recall.recall import recall
@@ -97,6 +98,7 @@ class Planning:
         self._columns = columns
         self._texts = texts
         self._tokenizers = tokenizers
+        self._counts = SpanCounts(tokenizers)
         self._config = config
         self._now = now
         self._new_trace_id = new_trace_id
@@ -188,7 +190,7 @@ class Planning:
         self, caller: Caller, snapshot: Snapshot, recalled: Recalled, limits: Limits
     ) -> tuple[EvidencePlan, Int64]:
         slices = partial(self._sliced, caller.tenant, snapshot.erased_tx, recalled)
-        pool = self._weighed(recalled, self._counted(recalled, limits.encoding, slices))
+        pool = self._weighed(recalled, self._counted(caller.tenant, recalled, limits.encoding, slices))
         estimated = np.full(len(pool), limits.encoding == ESTIMATE)
         packed = pack(pool, estimated, limits, self._config.planner.dedup_overlap)
         texts = slices(packed.rows)
@@ -218,12 +220,14 @@ class Planning:
             tokens=tokens,
         )
 
-    def _counted(self, recalled: Recalled, encoding: str, slices: Callable[[Int64], list[str]]) -> Int64:
+    def _counted(self, tenant: int, recalled: Recalled, encoding: str, slices: Callable[[Int64], list[str]]) -> Int64:
         unknown = np.flatnonzero(recalled.tokens < 0)
         if not len(unknown):
             return recalled.tokens
         tokens = recalled.tokens.copy()
-        tokens[unknown] = [self._tokenizers.count(encoding, text) for text in slices(unknown)]
+        tokens[unknown] = self._counts.of(
+            tenant, encoding, recalled.span_no[unknown], lambda some: slices(unknown[some])
+        )
         return tokens
 
     def _sliced(self, tenant: int, erased_tx: int, recalled: Recalled, rows: Int64) -> list[str]:
@@ -263,7 +267,7 @@ class Planning:
 
 def pack(weighed: Pool, estimated: Bools, limits: Limits, dedup_overlap: float) -> Packed:
     """Collapse the pool, settle B on what is left (requirement T3), and select."""
-    rows = collapse(weighed)
+    rows = _collapsed(weighed, estimated)
     pool = take(weighed, rows)
     any_estimate = bool(estimated[rows].any())
     budget = limits.budget(estimated=any_estimate)
@@ -290,6 +294,14 @@ def finish(packed: Packed, texts: Sequence[str], tokenizer: str, recalled: Recal
         recall=recalled,
     )
     return assemble(packed.selection.used, spans, stats)
+
+
+def _collapsed(weighed: Pool, estimated: Bools) -> Int64:
+    if not estimated.any() or estimated.all():
+        return collapse(weighed)
+    # Of rows alike in all that the collapse compares, the first stays: let it be one whose count is exact.
+    exact_first = np.argsort(estimated, kind="stable")
+    return exact_first[collapse(take(weighed, exact_first))]
 
 
 def _window(circumstances: Circumstances) -> Window:

@@ -147,7 +147,7 @@ def resolve_recall(
         question=request.question,
         find=request.find,
         find_limit=request.find_limit or DEFAULT_FIND_LIMIT,
-        vector=vector if Leg.SEMANTIC in legs else None,
+        vector=vector,
         vector_model=request.vector_model,
         expand_depth=config.planner.expand_depth if depth is None else depth,
         top_k=config.planner.top_k,

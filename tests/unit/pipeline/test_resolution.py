@@ -74,8 +74,8 @@ def test_legs_follow_from_the_request_unless_they_are_named():
         query_of(PlanRequest(question="q", legs=frozenset({Leg.SEMANTIC})))
     with pytest.raises(RequestInvalid, match="legs"):
         query_of(PlanRequest(question="q", legs=frozenset({Leg.STRUCTURED})))
-    unused = query_of(PlanRequest(question="q", vector=(1.0,), legs=frozenset({Leg.LEXICAL})))
-    assert unused.vector is None
+    scored = query_of(PlanRequest(question="q", vector=(1.0,), legs=frozenset({Leg.LEXICAL})))
+    assert scored.vector is not None  # the leg finds nothing, the vector still scores (R2)
 
 
 def test_spaces_come_from_the_key():

@@ -42,6 +42,9 @@ class VisibleVectors:
         self._all = len(row) == len(vectors) and bool((row == np.arange(len(row))).all())
         self.inverse_norm = vectors.inverse_norm[row]
 
+    def __len__(self) -> int:
+        return len(self.row)
+
     @property
     def nbytes(self) -> int:
         """Bytes held beyond the columns."""

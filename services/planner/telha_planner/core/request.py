@@ -30,6 +30,11 @@ MAX_OVERHEAD_TOKENS = 1_000_000
 MAX_FRAGMENTS = 100_000
 ALL_SPACES = "*"
 
+_GREATEST_FLOAT32 = (2.0 - 2.0**-23) * 2.0**127
+_ROUNDED_TO_ZERO = 2.0**-150
+"""The greatest magnitude that is 0 as a 32-bit float."""
+
+_ID_BYTES = 16
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -223,13 +228,13 @@ def check_weight(place: str, weight: float) -> None:
 
 
 def check_vector(place: str, values: Sequence[float]) -> None:
-    """Refuse a vector that is empty, too long, not finite or zero."""
+    """Refuse a vector that is empty, too long, not finite or zero; it counts as the 32-bit floats that it becomes."""
     if not 1 <= len(values) <= MAX_DIMENSIONS:
         raise RequestInvalid(field=place, rule=f"must hold 1 to {MAX_DIMENSIONS:,} values")
     for index, value in enumerate(values):
-        if not math.isfinite(value):
-            raise RequestInvalid(field=f"{place}[{index}]", rule="must be finite")
-    if not any(values):
+        if not abs(value) <= _GREATEST_FLOAT32:
+            raise RequestInvalid(field=f"{place}[{index}]", rule="must be finite as a 32-bit float")
+    if not any(abs(value) > _ROUNDED_TO_ZERO for value in values):
         raise RequestInvalid(field=place, rule="must not be the zero vector")
 
 
@@ -270,7 +275,9 @@ def check_spaces(spaces: Sequence[str]) -> None:
 
 
 def check_span(place: str, span: SpanRef) -> None:
-    """Refuse a coordinate with impossible offsets or version."""
+    """Refuse a coordinate with an impossible id, version or offset."""
+    if len(span.source_id) != _ID_BYTES:
+        raise RequestInvalid(field=f"{place}.source_id", rule="must be the 16 bytes of a UUID")
     check_range(f"{place}.source_version_tx", span.source_version_tx, INT64_MIN, INT64_MAX)
     check_range(f"{place}.start", span.start, 0, MAX_OFFSET)
     check_range(f"{place}.end", span.end, 0, MAX_OFFSET)

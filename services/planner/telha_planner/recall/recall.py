@@ -115,13 +115,14 @@ def _run_legs(view: View, query: RecallQuery) -> _Legs:
     vectors = None
     if query.vector is not None:
         model = model_of(view, query)
-        if model is None:
-            skipped = skipped or NO_VECTORS
-        else:
+        # What these spaces have no vectors of is the same as a model that nobody has vectors of.
+        if model is not None and len(view.vectors(model)):
             vectors = Semantic(view, model, query.vector, query.top_k, query.scoring.min_cosine)
             ranked = vectors.leg(depth)
             found[Leg.SEMANTIC] = ranked[: query.top_k]
             foremost.append(ranked[:SCALE_NODES])
+        elif Leg.SEMANTIC in query.legs:
+            skipped = skipped or NO_VECTORS
     run = {leg: places if leg in query.legs else _NOWHERE for leg, places in found.items()}
     return _Legs(
         run[Leg.STRUCTURED],

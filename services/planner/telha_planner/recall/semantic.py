@@ -20,6 +20,7 @@ RESCORED = 192
 """Fewest vectors whose cosine is computed exactly; with so many, none of the true best 64 was ever missed."""
 
 NO_VECTORS = "memory holds no vectors"
+"""Why a leg with a vector does not run: none is visible in the spaces asked for."""
 
 
 class Semantic:
