@@ -3,15 +3,19 @@
 import json
 import os
 import signal
+import socket
 import stat
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
+from threading import Thread
 
 import psutil
 import pytest
 from running_telha import TELHA, Up, start
+from telha_client import Client, Document
 
 pytestmark = pytest.mark.process
 
@@ -139,3 +143,67 @@ def test_sigterm_drains_and_a_restart_remembers(tmp_path: Path) -> None:
     third.process.send_signal(signal.SIGINT)
     assert third.process.wait(60) == 0
     assert not list(tmp_path.glob("telha-*")), "the folder of the killed supervisor's sockets is left"
+
+
+def test_ctrl_c_answers_what_is_in_flight_and_a_second_one_ends_at_once(tmp_path: Path) -> None:
+    """A1, A3: a write under way is finished and answered; a part that hangs cannot hold up who insists."""
+    with ExitStack() as running:
+        first = _started(tmp_path, running)
+        answers: list[str] = []
+        client = running.enter_context(Client(first.grpc, first.key))
+        assert client.memory.sources().items == ()
+        documents = [Document(name=f"{n}.txt", content=" ".join(map(str, range(n, n + 40_000)))) for n in range(8)]
+
+        def remember() -> None:
+            answers.extend(document.outcome for document in client.memory.ingest(documents).documents)
+
+        caller = Thread(target=remember)
+        caller.start()
+        time.sleep(0.3)
+        assert answers == []
+        first.process.send_signal(signal.SIGINT)
+        caller.join(60)
+        assert answers == ["created"] * 8
+        assert first.process.wait(60) == 0
+
+        second = _started(tmp_path, running)
+        assert len(second.run("sources", "list", "--json").json["sources"]) == 8
+        family = _family(second)
+        _part(second, "telha_planner").suspend()
+        second.process.send_signal(signal.SIGINT)
+        assert _until(lambda: "draining" in (tmp_path / "up.stderr").read_text().rsplit("gateway is ready", 1)[1])
+        assert second.process.poll() is None
+        second.process.send_signal(signal.SIGINT)
+        assert second.process.wait(10) == -signal.SIGINT
+        assert _until(lambda: _gone(family), 5)
+
+        third = _started(tmp_path, running)
+        assert len(third.run("sources", "list", "--json").json["sources"]) == 8
+
+
+def _started(folder: Path, running: ExitStack) -> Up:
+    """A system that is killed at the latest when *running* ends."""
+    up = start(folder)
+    running.callback(up.process.wait)
+    running.callback(up.process.kill)
+    return up
+
+
+def test_a_port_and_a_folder_that_cannot_be_had_are_one_sentence(tmp_path: Path) -> None:
+    """A3: told before anything starts, with the way out."""
+
+    def refused(*words: str) -> list[str]:
+        done = subprocess.run([TELHA, "up", *words], capture_output=True, text=True, check=False, timeout=60)
+        assert (done.returncode, done.stdout) == (1, "")
+        return done.stderr.splitlines()
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = refused("--data", str(tmp_path / "data"), "--port", str(port))
+    assert said[0] == f"telha: port {port} cannot be used: Address already in use"
+    assert len(said) == 2
+    file = tmp_path / "file"
+    file.touch()
+    assert refused("--data", str(file / "data"), "--ephemeral-ports") == [
+        f"telha: the data folder {file / 'data'} cannot be written: Not a directory"
+    ]

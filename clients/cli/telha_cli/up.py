@@ -71,7 +71,7 @@ def run(options: Options, environ: Mapping[str, str], *, as_json: bool) -> None:
         with folder.announced(options.data, environ):
             _say(stack.connection, options.data.absolute(), as_json=as_json)
             stack.supervisor.watch(stop, follower.show if follower else lambda: None)
-            _tell("draining")
+            _tell("draining; Ctrl-C again ends at once")
 
 
 @contextmanager
@@ -121,10 +121,19 @@ def started(
 
 
 def stop_at_signals() -> Event:
-    """An event that SIGINT, SIGTERM and SIGHUP set; must be called in the main thread."""
+    """
+    An event that SIGINT, SIGTERM and SIGHUP set; must be called in the main thread.
+
+    A further SIGINT ends this process at once, and its parts die with it: what they answered is on disk by then.
+    """
     stop = Event()
+
+    def asked(_number: int, _frame: object) -> None:
+        stop.set()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: stop.set())
+        signal.signal(number, asked)
     return stop
 
 
