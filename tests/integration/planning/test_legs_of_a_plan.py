@@ -1,12 +1,16 @@
 """Phase A over memory that was written through the doors, seen in whole plans."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from known_facts import Facts, uid
 from planner_parts import START, parts_in, texts_of
 from telha_planner.config import PlannerConfig, PlannerSettings, ScoringSettings
+from telha_planner.core.model import SpanClass
 from telha_planner.core.request import Leg, PlanRequest, Window
+from telha_planner.ingest.document import DocumentInput
+from telha_planner.ingest.parse import parse
 from telha_planner.memory.records import EdgeRecord, NodeRecord
 
 SENTENCES = (
@@ -196,3 +200,20 @@ def test_instants_outside_memory(parts, facts):
         assert (answer.plan.spans, answer.plan.stats.pool_spans) == ((), 0)
     ahead = parts.plan("tram bridge", window=Window(2**63 - 2))
     assert ahead.plan.spans == now.plan.spans
+
+
+def test_a_derived_artifact_is_cache_and_discounted(parts):
+    """R7, S1, S3: a source of its own, of class cache, weighed by its discount; the truth beside it stays whole."""
+    text = "The tram leaves at five.\n"
+    Facts(parts, text, name="truth.txt")
+    summary = parse(DocumentInput(None, "summary.txt", None, "main", None, text.encode(), None), "acme")
+    tenant = parts.planning.caller(parts.key()).tenant
+    parts.writer.write_documents(tenant, [replace(summary, span_class=SpanClass.CACHE)])
+    spans = parts.plan(find="passage", max_frac_per_source=1.0).plan.spans
+    assert sorted((span.span_class, span.weight, span.text) for span in spans) == [
+        (SpanClass.TRUTH, 1.0, "The tram leaves at five."),
+        (SpanClass.CACHE, 0.5, "The tram leaves at five."),
+    ]
+    assert len({span.span.source_id for span in spans}) == 2
+    items = parts.context(find="passage", max_frac_per_source=1.0).items
+    assert [item.span_class for item in items] == [SpanClass.TRUTH, SpanClass.CACHE]
