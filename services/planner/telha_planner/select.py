@@ -1,0 +1,44 @@
+"""
+Select, whole: Phase B over the caller's own pool. It needs no store, no server and no key.
+
+A server runs this behind `Planner.Select`; a Python program that has the package may call it as it is and gets the
+same plan, to the hash (docs/select.md). What it does not get is a trace.
+"""
+
+from dataclasses import dataclass
+
+from telha_planner import resolution
+from telha_planner.config import PlannerConfig
+from telha_planner.core.plan import EvidencePlan
+from telha_planner.core.request import SelectRequest
+from telha_planner.fragments import read_fragments
+from telha_planner.models.tokenizers import Tokenizers
+from telha_planner.packing import finish, pack, weighed
+from telha_planner.trace.record import PoolEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """
+    What became of a pool.
+
+    Attributes:
+        entries: The rows that entered Phase B, for the trace, in the order sent.
+    """
+
+    plan: EvidencePlan
+    entries: tuple[PoolEntry, ...]
+
+
+def select_pool(request: SelectRequest, config: PlannerConfig, tokenizers: Tokenizers) -> Selected:
+    """
+    Count, score, weigh and select the pool of *request*.
+
+    An empty pool gives the empty plan; a surface that refuses it does so itself (requirement R6).
+    """
+    limits = resolution.resolve_limits(request, resolution.select_surface(config), config, tokenizers)
+    fragments = read_fragments(request, limits.encoding, tokenizers, resolution.scoring(config))
+    pool = weighed(fragments.columns, fragments.tokens, config.planner)
+    packed = pack(pool, fragments.estimated, limits, config.planner.dedup_overlap)
+    texts = [fragments.texts[row] for row in packed.rows.tolist()]
+    return Selected(finish(packed, texts, fragments.tokenizer, fragments.stats), fragments.entries)
