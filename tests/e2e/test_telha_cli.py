@@ -31,9 +31,10 @@ def test_context_has_items_proof_and_account(up: Up) -> None:
     assert told["planHash"].startswith("b3:")
     assert told["stats"]["budget"]["applied"] == 800
     assert told["stats"]["budget"]["used"] <= 800
+    ids = {item["source"]["sourceId"] for item in told["items"]}
+    texts = {each: up.run("sources", "get", each, "--text", "--json").json["text"].encode() for each in ids}
     for item in told["items"]:
-        source = up.run("sources", "get", item["source"]["sourceId"], "--text", "--json").json
-        text = source["text"].encode()
+        text = texts[item["source"]["sourceId"]]
         assert text[item["source"]["start"] : item["source"]["end"]].decode() == item["text"]
     trace = up.run("trace", "get", told["traceId"], "--json").json
     assert trace["planHash"] == told["planHash"]

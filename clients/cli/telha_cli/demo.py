@@ -66,11 +66,11 @@ def run(examples: Path, environ: Mapping[str, str]) -> None:
 
 def _tour(console: Console, at: Connection, examples: Path, shown: Corpus, interrupted: Callable[[], bool]) -> None:
     with Client(at.grpc, at.key) as client:
+        _unless(interrupted)
         _step(console, "Remember", f"{shown.about}.")
         known_before = _remember(console, client, examples, shown)
         for number, question in enumerate(shown.questions, start=1):
-            if interrupted():
-                raise Problem("CANCELLED", "the demo was interrupted")
+            _unless(interrupted)
             _step(console, f"Ask {number} of {len(shown.questions)}", f"{question.about}.")
             _ask(console, client, at, question, known_before)
 
@@ -178,6 +178,11 @@ def _command(question: str, limits: dict[str, Any], valid: int | None, tx: int |
 def _hold(promise: bool, broken: str) -> None:
     if not promise:
         raise Problem("BROKEN_PROMISE", broken)
+
+
+def _unless(interrupted: Callable[[], bool]) -> None:
+    if interrupted():
+        raise Problem("CANCELLED", "the demo was interrupted")
 
 
 def _step(console: Console, title: str, about: str) -> None:

@@ -17,9 +17,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from threading import Event
 
-from telha_runtime.supervisor import PartFailed, Supervisor
+from telha_runtime.supervisor import PartFailed, Stop, Supervisor
 
 from . import folder, keys, parts
 from .folder import Connection
@@ -78,7 +77,7 @@ def run(options: Options, environ: Mapping[str, str], *, as_json: bool) -> None:
 def started(
     options: Options,
     environ: Mapping[str, str],
-    stop: Event,
+    stop: Stop,
     tell: Callable[[str], None],
     follower: Follower | None = None,
 ) -> Iterator[Stack]:
@@ -120,13 +119,13 @@ def started(
         yield Stack(connection, supervisor)
 
 
-def stop_at_signals() -> Event:
+def stop_at_signals() -> Stop:
     """
-    An event that SIGINT, SIGTERM and SIGHUP set; must be called in the main thread.
+    Set by SIGINT, SIGTERM and SIGHUP; must be called in the main thread.
 
     A further SIGINT ends this process at once, and its parts die with it: what they answered is on disk by then.
     """
-    stop = Event()
+    stop = Stop()
 
     def asked(_number: int, _frame: object) -> None:
         stop.set()

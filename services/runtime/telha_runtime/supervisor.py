@@ -17,14 +17,41 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event
 
 _TETHER = str(Path(__file__).with_name("tether.py"))
 _TICK_S = 0.1
+"""Longest sleep: how late a signal may be noticed."""
 _FIRST_DELAY_S = 0.2
 _LONGEST_DELAY_S = 10.0
 _SETTLED_S = 30.0
 """A part that ran this long starts again without delay growth."""
+
+
+class Stop:
+    """
+    Whether to stop; a signal handler may set it at any moment.
+
+    `threading.Event` must not be set from a handler: its lock may be held by the very code that the signal interrupts,
+    or by a handler that a second signal interrupts.
+    """
+
+    def __init__(self) -> None:
+        self._asked = False
+
+    def set(self) -> None:
+        """Ask to stop."""
+        self._asked = True
+
+    def is_set(self) -> bool:
+        """Whether somebody asked to stop."""
+        return self._asked
+
+    def wait(self, seconds: float) -> bool:
+        """Sleep *seconds*, less if somebody asks to stop; returns whether somebody did."""
+        deadline = time.monotonic() + seconds
+        while not self._asked and (left := deadline - time.monotonic()) > 0:
+            time.sleep(min(left, _TICK_S))
+        return self._asked
 
 
 class PartFailed(Exception):
@@ -85,7 +112,7 @@ class Supervisor:
     report: Callable[[str], None]
     _running: list[_Running] = field(default_factory=list)
 
-    def start(self, stop: Event) -> None:
+    def start(self, stop: Stop) -> None:
         """
         Spawn every part and wait until each is ready; return early when *stop* is set.
 
@@ -104,7 +131,7 @@ class Supervisor:
             self.stop()
             raise
 
-    def watch(self, stop: Event, tick: Callable[[], None] = lambda: None) -> None:
+    def watch(self, stop: Stop, tick: Callable[[], None] = lambda: None) -> None:
         """Start again whatever ends, with growing delays, until *stop* is set; *tick* runs about ten times a second."""
         while not stop.wait(_TICK_S):
             tick()
@@ -129,7 +156,7 @@ class Supervisor:
         """The process id of each part."""
         return {running.part.name: running.process.pid for running in self._running}
 
-    def _until_ready(self, running: _Running, stop: Event) -> bool:
+    def _until_ready(self, running: _Running, stop: Stop) -> bool:
         part, deadline = running.part, time.monotonic() + running.part.ready_s
         while not part.ready():
             if running.process.poll() is not None:

@@ -6,12 +6,12 @@ import socket
 import sys
 import tempfile
 from pathlib import Path
-from threading import Event
 
 import pytest
 from telha_cli import folder, follow, parts, up
 from telha_cli.problems import Problem
 from telha_runtime import valkey
+from telha_runtime.supervisor import Stop
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _refused(options: up.Options) -> Problem:
-    with pytest.raises(Problem) as caught, up.started(options, dict(os.environ), Event(), print):
+    with pytest.raises(Problem) as caught, up.started(options, dict(os.environ), Stop(), print):
         pytest.fail("it started")
     assert "\n" not in str(caught.value)
     return caught.value

@@ -8,13 +8,12 @@ import textwrap
 import time
 from collections.abc import Callable
 from pathlib import Path
-from threading import Event
 
 import psutil
 import pytest
 from redis import Redis
 from telha_runtime import valkey
-from telha_runtime.supervisor import Part, PartFailed, Supervisor
+from telha_runtime.supervisor import Part, PartFailed, Stop, Supervisor
 
 pytestmark = pytest.mark.process
 
@@ -68,7 +67,7 @@ def test_parts_start_in_order_and_drain_in_reverse(tmp_path: Path) -> None:
 
     parts = [_part(tmp_path, name, _DRAIN, ready=noting(name)) for name in ("one", "two", "three")]
     supervisor = Supervisor(parts, report=lambda _: None)
-    supervisor.start(Event())
+    supervisor.start(Stop())
     pids = supervisor.pids()
     assert started == ["one", "two", "three"]
     supervisor.stop()
@@ -81,7 +80,7 @@ def test_a_part_that_ignores_sigterm_is_killed_and_reported(tmp_path: Path) -> N
     source = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + _STAY
     said: list[str] = []
     supervisor = Supervisor([_part(tmp_path, "stubborn", source, drain_s=0.3)], report=said.append)
-    supervisor.start(Event())
+    supervisor.start(Stop())
     (pid,) = supervisor.pids().values()
     supervisor.stop()
     assert not psutil.pid_exists(pid)
@@ -95,7 +94,7 @@ def test_a_part_that_cannot_start_stops_the_others(tmp_path: Path) -> None:
     before = set(psutil.Process().children())
     supervisor = Supervisor([good, bad], report=lambda _: None)
     with pytest.raises(PartFailed, match="bad ended with exit code 1 before it was ready: the disk is made of cheese"):
-        supervisor.start(Event())
+        supervisor.start(Stop())
     assert supervisor.pids() == {}
     assert set(psutil.Process().children()) <= before
 
@@ -104,15 +103,15 @@ def test_a_part_that_never_gets_ready_is_reported(tmp_path: Path) -> None:
     """A3: waiting has an end."""
     supervisor = Supervisor([_part(tmp_path, "slow", _STAY, ready=lambda: False, ready_s=0.3)], report=lambda _: None)
     with pytest.raises(PartFailed, match=r"slow was not ready within 0\.3 s"):
-        supervisor.start(Event())
+        supervisor.start(Stop())
 
 
 def test_a_killed_part_comes_back(tmp_path: Path) -> None:
     """A3: a crashed part is started again, and told."""
     said: list[str] = []
-    stop = Event()
+    stop = Stop()
     supervisor = Supervisor([_part(tmp_path, "planner", _STAY)], report=said.append)
-    supervisor.start(Event())
+    supervisor.start(Stop())
     first = supervisor.pids()["planner"]
     os.kill(first, signal.SIGKILL)
 
@@ -133,10 +132,10 @@ def test_a_killed_part_comes_back(tmp_path: Path) -> None:
 def test_nothing_outlives_a_supervisor_that_is_killed(tmp_path: Path) -> None:
     """A3: SIGKILL of the supervisor leaves no orphan, Valkey included."""
     program = f"""
-    import os, sys, threading
+    import os, sys
     from pathlib import Path
     from telha_runtime import valkey
-    from telha_runtime.supervisor import Part, Supervisor
+    from telha_runtime.supervisor import Part, Stop, Supervisor
     folder = Path({str(tmp_path)!r})
     socket = folder / "v"
     store = Part("valkey", valkey.command(folder, socket), dict(os.environ), folder / "valkey.log",
@@ -144,7 +143,7 @@ def test_nothing_outlives_a_supervisor_that_is_killed(tmp_path: Path) -> None:
     sleeper = Part("sleeper", (sys.executable, "-c", "import time; time.sleep(600)"), dict(os.environ),
                    folder / "sleeper.log", lambda: True)
     supervisor = Supervisor([store, sleeper], report=lambda told: None)
-    stop = threading.Event()
+    stop = Stop()
     supervisor.start(stop)
     print(*supervisor.pids().values(), flush=True)
     supervisor.watch(stop)
@@ -176,7 +175,7 @@ def test_valkey_keeps_what_it_acknowledged(tmp_path: Path) -> None:
     )
     for turn in range(2):
         supervisor = Supervisor([part], report=lambda _: None)
-        supervisor.start(Event())
+        supervisor.start(Stop())
         client = Redis(unix_socket_path=str(socket), decode_responses=True)
         if turn == 0:
             client.xadd("records", {"f": "kept"})
@@ -186,3 +185,24 @@ def test_valkey_keeps_what_it_acknowledged(tmp_path: Path) -> None:
             assert client.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
         client.close()
         supervisor.stop()
+
+
+def test_a_storm_of_signals_stops_and_does_not_hang() -> None:
+    """A3: a handler may run inside another one, and inside whatever the main thread was doing with the stop."""
+    program = """
+    import os, signal, threading
+    from telha_runtime.supervisor import Stop
+    stop = Stop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    def storm():
+        for _ in range(20_000):
+            os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), signal.SIGINT)
+    sender = threading.Thread(target=storm)
+    sender.start()
+    while sender.is_alive():
+        stop.wait(0)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], timeout=60, check=False)
+    assert done.returncode == 0
