@@ -1,11 +1,12 @@
 """Settings: one file, the environment over it, every fault named at once."""
 
 import math
+import re
 from pathlib import Path
 
 import pytest
 from pydantic import BaseModel, ConfigDict
-from telha_planner.config import PlannerConfig
+from telha_planner.config import KIND_PRIORS, PlannerConfig, PlannerSettings
 from telha_runtime.settings import SettingsInvalid, load
 
 FOREIGN = frozenset({"writer", "gateway"})
@@ -177,3 +178,43 @@ def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
 
 def test_defaults_are_finite() -> None:
     assert all(math.isfinite(prior) for prior in PlannerConfig().planner.kind_priors.values())
+
+
+RATIOS = {
+    "planner.max_frac_per_source": (0.0, -1.0, 1.0001),
+    "planner.cache_discount": (0.0, -1.0, 1.0, 1.0001),
+    "planner.dedup_overlap": (0.0, -1.0, 0.5, 1.0001),
+    "planner.alpha": (-1.0, -0.0001, 1.0001),
+    "planner.scoring.semantic_share": (-1.0, 1.0001),
+    "planner.scoring.neighbour_share": (-1.0, 1.0001),
+    "planner.scoring.hop_decay": (0.0, -1.0, 1.0001),
+    "planner.scoring.min_cosine": (-1.0, 1.0001),
+    "planner.scoring.min_bm25": (-1.0, 1e7),
+    "planner.scoring.bm25_k1": (-1.0, 10.001),
+    "planner.scoring.bm25_b": (-1.0, 1.0001),
+    **{f"planner.kind_priors.{kind}": (0.0, -1.0, 1.0001) for kind in [*KIND_PRIORS, "poem"]},
+}
+
+
+@pytest.mark.parametrize("key", RATIOS)
+@pytest.mark.parametrize("by", ["file", "environment"])
+def test_no_ratio_leaves_its_range(key: str, by: str, tmp_path: Path) -> None:
+    """G1: one sentence with key, value and range, for every ratio there is, wherever it was set."""
+    section, name = key.rsplit(".", 1)
+    for value in (*RATIOS[key], math.nan, math.inf, -math.inf):
+        if by == "file":
+            (sentence,) = faults(f"[{section}]\n{name} = {value}\n", tmp_path)
+        else:
+            with pytest.raises(SettingsInvalid) as refused:
+                load(PlannerConfig, None, {f"TELHA_{key.replace('.', '__').upper()}": str(value)})
+            (sentence,) = refused.value.faults
+        assert re.fullmatch(rf"{re.escape(key)} = \S+( \(from TELHA_\w+\))?: must be .*(least|than).*", sentence)
+
+
+def test_the_list_of_ratios_is_whole() -> None:
+    """G1: a ratio that is added must be added above."""
+    numbers = PlannerSettings().model_dump()
+    known = {f"planner.{name}" for name, value in numbers.items() if isinstance(value, float)}
+    for table in ("scoring", "kind_priors"):
+        known |= {f"planner.{table}.{name}" for name, value in numbers[table].items() if isinstance(value, float)}
+    assert known | {"planner.kind_priors.poem"} == set(RATIOS)
