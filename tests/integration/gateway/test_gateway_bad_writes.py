@@ -1,4 +1,4 @@
-"""Every kind of bad write over REST, behind good ones in its batch: refused whole with its place, and no byte written."""
+"""Every kind of bad write over REST, behind good ones in its batch: refused whole with its place, nothing written."""
 
 import base64
 import json
