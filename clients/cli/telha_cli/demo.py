@@ -45,8 +45,8 @@ def run(examples: Path, environ: Mapping[str, str]) -> None:
     console = render.console()
     began = time.monotonic()
     shown = corpus.load(examples)
-    home = Path(tempfile.mkdtemp(prefix="telha-demo-"))
     stop = up.stop_at_signals()
+    home = Path(tempfile.mkdtemp(prefix="telha-demo-"))
     try:
         _step(console, "Start", "The whole system, on free ports, in a folder of its own.")
 
