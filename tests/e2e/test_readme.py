@@ -2,13 +2,13 @@
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from running_telha import ROOT, Up
+from tools import needed
 
 pytestmark = pytest.mark.process
 
@@ -55,9 +55,9 @@ def test_the_curl_block(up: Up, home: Path) -> None:
     assert answer["stats"]["budget"]["applied"] == 800
 
 
-@pytest.mark.skipif(shutil.which("grpcurl") is None, reason="grpcurl is not installed")
 def test_the_grpcurl_block(up: Up, home: Path) -> None:
     """A1: through reflection, without proto files."""
+    needed("grpcurl")
     answer = json.loads(_run(up, home, ["bash", "-eu"], _block("# grpcurl")))
     assert answer["items"]
 
