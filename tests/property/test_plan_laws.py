@@ -28,7 +28,8 @@ QUESTIONS = (
     "👩\u200d👩\u200d👧\u200d👦 tram",
     "manutenção bridge night",
 )
-O200K = get_encoding("o200k_base")
+ENCODINGS = {None: get_encoding("o200k_base"), "gpt-4": get_encoding("cl100k_base")}
+"""Outside the product, by reading model."""
 
 words = st.sampled_from(WORDS)
 sentences = st.lists(words, min_size=1, max_size=12).map(" ".join)
@@ -70,8 +71,11 @@ def canonical(parts: Parts, span: SpanRef) -> bytes:
     share=st.sampled_from((0.05, 0.4, 0.77, 1.0)),
     overhead=st.sampled_from((0, 3)),
     max_spans=st.sampled_from((0, 1, 3)),
+    model=st.sampled_from((None, "gpt-4")),
 )
-def test_a_plan_keeps_its_budget_its_cap_and_its_books(folders, texts, question, budget, share, overhead, max_spans):
+def test_a_plan_keeps_its_budget_its_cap_and_its_books(
+    folders, texts, question, budget, share, overhead, max_spans, model
+):
     """S4, S5, S6, S8, S12, T5, R5: used ≤ B by true counts, caps hold, counters add up, texts are verbatim slices."""
     parts = remembered(next(folders), texts)
     plan = parts.plan(
@@ -80,10 +84,11 @@ def test_a_plan_keeps_its_budget_its_cap_and_its_books(folders, texts, question,
         max_frac_per_source=share,
         span_overhead_tokens=overhead,
         max_spans=max_spans,
+        model=model,
     ).plan
     spent: Counter[bytes] = Counter()
     for span in plan.spans:
-        assert len(O200K.encode_ordinary(span.text)) == span.tokens
+        assert len(ENCODINGS[model].encode_ordinary(span.text)) == span.tokens
         assert canonical(parts, span.span)[span.span.start : span.span.end].decode() == span.text
         spent[span.span.source_id] += span.tokens + overhead
     assert plan.used == spent.total() <= plan.budget == budget
