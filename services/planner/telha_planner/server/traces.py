@@ -54,10 +54,12 @@ class TracesSurface:
         parse_uuid("trace_id", trace_id)
         call.trace_id = trace_id
         record = self._records.get(caller.tenant_name, trace_id)
+        found: traces_pb2.GetResponse | None = None
         if record is not None:
             # The pool of a Select has up to 100,000 rows; other calls go on meanwhile.
-            found: traces_pb2.GetResponse | None = await asyncio.to_thread(trace_message, record)
-        else:
+            found = await asyncio.to_thread(trace_message, record)
+        if found is None or not _may_see(caller, found):
+            # A foreign trace is looked for as an absent one is, so that both end alike when the writer is away.
             found = await self._writer.fetch(caller.tenant_name, trace_id, call.deadline)
         if found is None or not _may_see(caller, found):
             raise NotFound(resource="trace")
