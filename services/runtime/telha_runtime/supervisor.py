@@ -114,7 +114,9 @@ class Supervisor:
 
     def start(self, stop: Stop) -> None:
         """
-        Spawn every part and wait until each is ready; return early when *stop* is set.
+        Spawn every part, then wait until each is ready; return early when *stop* is set.
+
+        Parts start side by side, since each waits for those it needs; that they get ready in order is only told so.
 
         Raises:
             PartFailed: A part ended or was not ready in time. What was started has been stopped again.
@@ -122,11 +124,11 @@ class Supervisor:
         try:
             for part in self.parts:
                 logged = part.log.stat().st_size if part.log.exists() else 0
-                running = _Running(part, _spawn(part), time.monotonic(), logged)
-                self._running.append(running)
+                self._running.append(_Running(part, _spawn(part), time.monotonic(), logged))
+            for running in self._running:
                 if not self._until_ready(running, stop):
                     return
-                self.report(f"{part.name} is ready after {time.monotonic() - running.since:.1f} s")
+                self.report(f"{running.part.name} is ready after {time.monotonic() - running.since:.1f} s")
         except BaseException:
             self.stop()
             raise
