@@ -172,12 +172,24 @@ class Oracle:
                 value *= value
             similarity[no] = value
 
+        links = [row for row in self.rows["node_span"] if known(row)]
+        spans = {row.span_no: row for row in self.rows["span"]}
+        of_version: dict[int, list[Any]] = defaultdict(list)
+        for row in links:
+            of_version[row.version_no].append(spans[row.span_no])
+
+        def packable(no: int) -> bool:
+            if version[no].type != "window":
+                return True
+            stored = query.encoding if query.encoding in ("cl100k_base", "estimate") else "o200k_base"
+            return sum(_tokens(span, stored) for span in of_version[version[no].version_no]) <= query.largest_window
+
         structured: list[int] = []
         if query.find is not None and Leg.STRUCTURED in query.legs:
-            of_type = [no for no in version if version[no].type == query.find]
+            of_type = [no for no in version if version[no].type == query.find and packable(no)]
             structured = sorted(of_type, key=lambda no: ident[no])[: query.find_limit]
-        lexical_leg = by_lexical[: query.top_k] if Leg.LEXICAL in query.legs else []
-        semantic_leg = by_semantic[: query.top_k] if Leg.SEMANTIC in query.legs else []
+        lexical_leg = [no for no in by_lexical if packable(no)][: query.top_k] if Leg.LEXICAL in query.legs else []
+        semantic_leg = [no for no in by_semantic if packable(no)][: query.top_k] if Leg.SEMANTIC in query.legs else []
         roots = {*structured, *lexical_leg, *semantic_leg}
         incident: dict[int, list[Any]] = defaultdict(list)
         for row in sorted(edges, key=lambda row: row.edge_id):
@@ -200,11 +212,6 @@ class Oracle:
             fused = carried if unscored else fuse_one(similarity[no], carried, scoring.alpha)
             score[no] = 1.0 if no in structured else fused
 
-        links = [row for row in self.rows["node_span"] if known(row)]
-        spans = {row.span_no: row for row in self.rows["span"]}
-        of_version: dict[int, list[Any]] = defaultdict(list)
-        for row in links:
-            of_version[row.version_no].append(spans[row.span_no])
         pool = sorted((no for no in score if score[no] > 0), key=lambda no: (-score[no], ident[no]))
         zero = len(score) - len(pool)
         windows: list[Any] = []
@@ -212,8 +219,7 @@ class Oracle:
         for no in pool:
             own = of_version[version[no].version_no]
             if version[no].type == "window":
-                stored = query.encoding if query.encoding in ("cl100k_base", "estimate") else "o200k_base"
-                if sum(_tokens(span, stored) for span in own) > query.largest_window:
+                if not packable(no):
                     continue
                 if any(_overlap(span, other) for span in own for other in windows):
                     continue

@@ -202,6 +202,22 @@ def test_instants_outside_memory(parts, facts):
     assert ahead.plan.spans == now.plan.spans
 
 
+@pytest.mark.parametrize("budget", [1, 20, 60, 100])
+def test_windows_that_cannot_be_packed_take_no_passages_place(parts, budget):
+    """R1, R6: eighty windows hold all the words, each passage one of them; a small budget still finds the passages."""
+    words = ("tram", "bridge", "night")
+    paragraphs = [f"{word} {' '.join(f'w{(7 * n) % 997}x{k}' for k in range(6))}." for n in range(80) for word in words]
+    parts.remember("long.txt", "\n\n".join(paragraphs))
+    for depth in (0, 1):
+        stats = parts.plan(" ".join(words), max_tokens=budget, max_frac_per_source=1.0, expand_depth=depth).plan.stats
+        assert stats.recall.legs.lexical == 64
+        assert stats.pool_spans >= 64
+        assert (stats.selected_spans > 0) == (budget >= 60)
+    windows = parts.plan(find="window", max_tokens=budget, max_frac_per_source=1.0, expand_depth=0).plan.stats
+    assert (windows.unpackable, windows.pool_spans) == (0, windows.recall.legs.query)
+    assert (windows.recall.legs.query > 0) == (budget >= 60)
+
+
 def test_a_derived_artifact_is_cache_and_discounted(parts):
     """R7, S1, S3: a source of its own, of class cache, weighed by its discount; the truth beside it stays whole."""
     text = "The tram leaves at five.\n"

@@ -64,6 +64,23 @@ def tokens_of(view: View, span: Int32, encoding: str) -> Int64:
     return np.full(len(span), -1, np.int64)
 
 
+def packable_windows(view: View, windows: Int64, largest: int, encoding: str) -> npt.NDArray[np.bool_]:
+    """
+    Which of *windows* have at most *largest* tokens.
+
+    Args:
+        view: What is visible.
+        windows: Places.
+        largest: Tokens.
+        encoding: As in `RecallQuery`.
+    """
+    found = spans_of(view, windows)
+    stored = encoding if encoding in COUNTED or encoding == ESTIMATE else _PROXY
+    tokens = np.zeros(len(windows), np.int64)
+    np.add.at(tokens, found.node, tokens_of(view, found.span, stored))
+    return tokens <= largest
+
+
 def offered_windows(view: View, windows: Int64, score: Float64, largest: int, encoding: str) -> npt.NDArray[np.bool_]:
     """
     Which of *windows* enter the pool: none above *largest* tokens, and of overlapping ones only the best.
@@ -77,10 +94,7 @@ def offered_windows(view: View, windows: Int64, score: Float64, largest: int, en
     """
     spans = view.columns.spans
     found = spans_of(view, windows)
-    stored = encoding if encoding in COUNTED or encoding == ESTIMATE else _PROXY
-    tokens = np.zeros(len(windows), np.int64)
-    np.add.at(tokens, found.node, tokens_of(view, found.span, stored))
-    offered = tokens <= largest
+    offered = packable_windows(view, windows, largest, encoding)
     own: list[list[tuple[tuple[int, int], int, int]]] = [[] for _ in range(len(windows))]
     columns = (spans.source, spans.version, spans.start, spans.end)
     for index, source, version, start, end in zip(

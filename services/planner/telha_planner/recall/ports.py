@@ -62,7 +62,7 @@ class RecallQuery:
         skipped: Why an implied semantic leg does not run; copied into the stats.
         encoding: Token column to read: `cl100k_base`, `o200k_base` or `estimate`; any other encoding is counted
             by the pipeline from the texts.
-        largest_window: Tokens (overhead excluded) above which a window is not offered.
+        largest_window: Tokens (overhead excluded) above which a window is not found, and not offered.
     """
 
     valid_t: int

@@ -22,14 +22,15 @@ from telha_planner.core.request import Leg
 from telha_planner.models.analysis import term_counts
 
 from . import structured
-from .candidates import BODY, offered_windows, sliceable, spans_of, tokens_of
+from .candidates import BODY, offered_windows, packable_windows, sliceable, spans_of, tokens_of
 from .expansion import expand
 from .lexical import bm25
 from .ports import POOL_NODES, Recalled, RecallQuery
-from .scoring import SCALE_NODES, Parts, is_window, similarity
+from .scoring import SCALE_NODES, WINDOW, Parts, is_window, similarity
 from .semantic import NO_VECTORS, Semantic, model_of
 
 _NOWHERE = np.empty(0, np.int64)
+_DEEPER = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,21 +106,29 @@ def _run_legs(view: View, query: RecallQuery) -> _Legs:
     depth = max(query.top_k, SCALE_NODES)
     skipped = query.skipped
     if query.find is not None:
-        found[Leg.STRUCTURED] = structured.find(view, query.find, query.find_limit)
+        hits = structured.find(view, query.find)
+        hits = _packable(view, query, hits) if query.find == WINDOW else hits
+        found[Leg.STRUCTURED] = hits[: query.find_limit]
     scores = None
     if query.question is not None:
         scores = bm25(view, term_counts(query.question), query.scoring)
         ranked = best(scores, depth, view.hi, view.lo, positive=True)
-        found[Leg.LEXICAL] = ranked[: query.top_k]
         foremost.append(ranked[:SCALE_NODES])
+        leg = _packable(view, query, ranked)
+        while len(leg) < query.top_k and len(ranked) == depth:
+            # Windows that could not be packed take nobody's place: look further down.
+            depth *= _DEEPER
+            ranked = best(scores, depth, view.hi, view.lo, positive=True)
+            leg = _packable(view, query, ranked)
+        found[Leg.LEXICAL] = leg[: query.top_k]
     vectors = None
     if query.vector is not None:
         model = model_of(view, query)
         # What these spaces have no vectors of is the same as a model that nobody has vectors of.
         if model is not None and len(view.vectors(model)):
             vectors = Semantic(view, model, query.vector, query.top_k, query.scoring.min_cosine)
-            ranked = vectors.leg(depth)
-            found[Leg.SEMANTIC] = ranked[: query.top_k]
+            ranked = vectors.leg(len(vectors.places))
+            found[Leg.SEMANTIC] = _packable(view, query, ranked)[: query.top_k]
             foremost.append(ranked[:SCALE_NODES])
         elif Leg.SEMANTIC in query.legs:
             skipped = skipped or NO_VECTORS
@@ -133,6 +142,15 @@ def _run_legs(view: View, query: RecallQuery) -> _Legs:
         vectors,
         skipped,
     )
+
+
+def _packable(view: View, query: RecallQuery, places: Int64) -> Int64:
+    windows = np.flatnonzero(is_window(view, places))
+    if not len(windows):
+        return places
+    keep = np.ones(len(places), bool)
+    keep[windows] = packable_windows(view, places[windows], query.largest_window, query.encoding)
+    return places if keep.all() else places[keep]
 
 
 def _scored(view: View, query: RecallQuery, legs: _Legs, places: Int64, decay: Float64) -> _Nodes:

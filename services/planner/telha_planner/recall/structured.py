@@ -17,8 +17,8 @@ class _Ordered:
         return self.places.nbytes
 
 
-def find(view: View, node_type: str, limit: int) -> Int64:
-    """Places of the first *limit* nodes of *node_type*, by node id."""
+def find(view: View, node_type: str) -> Int64:
+    """Places of the nodes of *node_type*, by node id."""
     code = view.columns.versions.types.get(node_type)
     if code is None:
         return np.empty(0, np.int64)
@@ -27,4 +27,4 @@ def find(view: View, node_type: str, limit: int) -> Int64:
         places = np.flatnonzero(view.type == code)
         order = np.lexsort((view.lo[places], view.hi[places]))
         view.memo["type", code] = kept = _Ordered(places[order])
-    return kept.places[:limit]
+    return kept.places
