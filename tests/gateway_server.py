@@ -19,6 +19,7 @@ from telha.planner.v1 import planner_pb2_grpc
 from telha.trace.v1 import traces_pb2_grpc
 from telha_gateway import app
 from telha_gateway.config import GatewaySettings
+from telha_gateway.connection import Connection
 
 
 @dataclass
@@ -127,7 +128,7 @@ def running(script, **settings) -> Iterator[str]:
         planner, port = await start_planner(script)
         gateway = app.create(GatewaySettings(**{"planner": f"127.0.0.1:{port}", **settings}))
         server = uvicorn.Server(
-            uvicorn.Config(gateway, port=0, log_config=None, http="httptools", ws="none", timeout_graceful_shutdown=1)
+            uvicorn.Config(gateway, port=0, log_config=None, http=Connection, ws="none", timeout_graceful_shutdown=1)
         )
         servers.append(server)
         serving = asyncio.create_task(server.serve())

@@ -58,6 +58,25 @@ def test_everything_is_in_one_private_folder(up: Up) -> None:
     assert stat.S_IMODE((up.data / "connection.json").stat().st_mode) == 0o600
 
 
+def test_what_it_writes_is_its_owners_alone_in_a_folder_of_any_mode(tmp_path: Path) -> None:
+    """A6: a data folder that the user made open to all holds no file that another user of the machine can read."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data").chmod(0o755)
+    up = start(tmp_path)
+    try:
+        with Client(up.grpc, up.key) as client:
+            client.memory.ingest([Document(name="secret.md", content="# Plan\n\nA secret.")])
+            client.plan("secret")
+        readable = [
+            path.relative_to(up.data) for path in up.data.rglob("*") if stat.S_IMODE(path.stat().st_mode) & 0o077
+        ]
+    finally:
+        up.process.terminate()
+        up.process.wait(30)
+    assert (up.data / "memory.db").exists()
+    assert readable == []
+
+
 def test_only_grpc_and_rest_are_tcp(up: Up) -> None:
     """A1: inner hops are unix sockets; what listens on TCP listens on this machine alone."""
     listening = {

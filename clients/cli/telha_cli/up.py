@@ -26,6 +26,8 @@ from .follow import Follower, Journal, rotate
 from .problems import Problem
 
 TENANT = "default"
+_OWNER_ALONE = 0o077
+"""File mode mask of everything that the parts make."""
 _CONFIGURATION_INVALID = 78
 """Exit code of a part whose settings are wrong; then its lines are the faults, one each."""
 
@@ -92,8 +94,10 @@ def started(
     """
     data = options.data.absolute()
     redis_url = parts.external_redis(options.config, environ)
-    folder.lay_out(data)
     with ExitStack() as held:
+        # A folder that the user made may be open to others; what is said in it, and what was asked, must not be.
+        held.callback(os.umask, os.umask(_OWNER_ALONE))
+        folder.lay_out(data)
         lock = folder.lock(data)
         held.callback(os.close, lock)
         grpc_port, http_port = _port(options.grpc_port, "--port"), _port(options.http_port, "--http-port")

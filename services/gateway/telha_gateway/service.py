@@ -18,6 +18,7 @@ import uvicorn
 
 from telha_gateway import app, upstream
 from telha_gateway.config import GatewaySettings
+from telha_gateway.connection import Connection
 
 _BACKLOG = 2048
 _LOG = structlog.get_logger(__name__)
@@ -45,7 +46,7 @@ def serve(settings: GatewaySettings) -> None:
         uvicorn.Config(
             app.create(settings),
             loop="uvloop",
-            http="httptools",
+            http=Connection,
             ws="none",
             lifespan="on",
             log_config=None,

@@ -11,6 +11,7 @@ import pytest
 from gateway_server import Script, running
 from telha.memory.v1 import memory_pb2
 from telha.planner.v1 import planner_pb2
+from telha_gateway import connection
 
 LIMIT = 64 * 1024
 WHOLE = (
@@ -104,6 +105,69 @@ def test_a_body_that_dawdles_is_a_408():
             answer = read(wire)
     assert answer.startswith("HTTP/1.1 408 ")
     assert script.asked == {}
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET / HTTP/1.1\r\nx: ",
+        b"GET /",
+        WHOLE + b"GET / HTTP/1.1\r\nx: ",
+    ],
+    ids=["a header", "a path", "the second request of a connection"],
+)
+def test_a_head_that_does_not_end_is_refused_while_it_comes(rest, script, head):
+    """A1: nobody, with or without a key, can fill the gateway's memory with a head."""
+    script.answers["Plan"] = planner_pb2.PlanResponse()
+    url = urlsplit(str(rest.base_url))
+    sent, received = 0, b""
+    with socket.create_connection((url.hostname, url.port), timeout=5) as wire:
+        wire.sendall(head)
+        try:
+            while sent < 64 * 1024 * 1024:
+                wire.sendall(b"x" * 65536)
+                sent += 65536
+        except ConnectionError:
+            pass
+        try:
+            while piece := wire.recv(65536):
+                received += piece
+        except ConnectionError:
+            pass
+    assert sent < 16 * 1024 * 1024  # what the two sockets' own buffers hold
+    assert not received or b"HTTP/1.1 431 " in received
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [[b""], [b"POST /v1/plan HTTP/1.1\r\nho"], [WHOLE, b"\r\n"], [WHOLE, b"POST /v1"], [WHOLE + b"POST /v1"]],
+    ids=["silent", "first head", "blank lines after an answer", "head after an answer", "pipelined head"],
+)
+def test_a_connection_that_does_not_say_what_it_wants_is_closed(rest, script, monkeypatch, begin):
+    """A1: connections that wait for nothing are not kept."""
+    monkeypatch.setattr(connection, "HEAD_S", 0.3)
+    script.answers["Plan"] = planner_pb2.PlanResponse()
+    url = urlsplit(str(rest.base_url))
+    with socket.create_connection((url.hostname, url.port), timeout=3) as wire:
+        for index, piece in enumerate(begin):
+            if index:
+                read(wire)
+            wire.sendall(piece)
+        while wire.recv(65536):  # else it raises TimeoutError
+            pass
+
+
+def test_the_time_for_a_head_does_not_run_while_an_answer_is_awaited(rest, script, monkeypatch):
+    """A1: a request of which only a part has arrived does not end the one before it."""
+    monkeypatch.setattr(connection, "HEAD_S", 0.2)
+    script.hang = True
+    url = urlsplit(str(rest.base_url))
+    with socket.create_connection((url.hostname, url.port), timeout=1) as wire:
+        wire.sendall(WHOLE + WHOLE + b"POST /v1")
+        assert script.started.wait(5)
+        with pytest.raises(TimeoutError):
+            wire.recv(65536)
+        assert not script.cancelled.is_set()
 
 
 @pytest.mark.parametrize(
