@@ -240,21 +240,26 @@ class Store:
 
 def _connected(path: Path, busy_timeout_ms: int) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=busy_timeout_ms / 1000, isolation_level=None, check_same_thread=False)
+    # Checked before anything is changed: a file that is not ours stays as it is.
+    _version(connection, path)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     return connection
 
 
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version == len(_MIGRATIONS):
-        return
-    # Another writer may start on the same file at the same time, so look again under the lock.
-    connection.execute("BEGIN IMMEDIATE")
+def _version(connection: sqlite3.Connection, path: Path) -> int:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > len(_MIGRATIONS):
         raise StoreUnusable(f"the trace store {path} has version {version}; this program knows {len(_MIGRATIONS)}")
-    for statements in _MIGRATIONS[version:]:
+    return int(version)
+
+
+def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+    if _version(connection, path) == len(_MIGRATIONS):
+        return
+    # Another writer may start on the same file at the same time, so look again under the lock.
+    connection.execute("BEGIN IMMEDIATE")
+    for statements in _MIGRATIONS[_version(connection, path) :]:
         for statement in statements:
             connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {len(_MIGRATIONS)}")

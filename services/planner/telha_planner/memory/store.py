@@ -69,6 +69,9 @@ class Store:
             ) from error
         store = cls(_sqlite_engine(path, busy_timeout_ms), busy_timeout_ms)
         try:
+            # Checked before anything is changed: a file that is not ours stays as it is.
+            with store._engine.connect() as connection:
+                _refuse_foreign(connection, path)
             store._use_write_ahead_log()
             store._migrate(path)
         except (sa.exc.DBAPIError, sqlite3.Error) as error:
@@ -150,17 +153,22 @@ class Store:
                 return
         # Inside the write lock: of two processes that start at once, the second finds the work done.
         with self.writing() as connection:
-            found = migrations.current(connection)
-            if found == migrations.HEAD:
+            if _refuse_foreign(connection, path) == migrations.HEAD:
                 return
-            if found is None and sa.inspect(connection).get_table_names():
-                raise StoreUnusable(f"{path} is a database of something else, not a memory store")
-            if found is not None and not migrations.known(found):
-                raise StoreUnusable(
-                    f"the memory store {path} was written by a newer version (schema {found}, "
-                    f"this version knows {migrations.HEAD}); update this installation"
-                )
             migrations.upgrade(connection)
+
+
+def _refuse_foreign(connection: sa.Connection, path: Path) -> str | None:
+    """The revision of the file, None for an empty one; raises `StoreUnusable` for one that this version cannot use."""
+    found = migrations.current(connection)
+    if found is None and sa.inspect(connection).get_table_names():
+        raise StoreUnusable(f"{path} is a database of something else, not a memory store")
+    if found is not None and not migrations.known(found):
+        raise StoreUnusable(
+            f"the memory store {path} was written by a newer version (schema {found}, "
+            f"this version knows {migrations.HEAD}); update this installation"
+        )
+    return found
 
 
 def bulk_insert(connection: sa.Connection, table: sa.Table, rows: Sequence[tuple[Any, ...]]) -> None:
