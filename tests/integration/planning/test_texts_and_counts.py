@@ -118,6 +118,7 @@ def test_a_tokenizer_of_ones_own_counts_each_span_once(counting):
         ("gpt-4", "cl100k_base", False, 8192 // 2),
         ("gpt-4o", "o200k_base", False, 128_000 // 2),
         ("nobody-knows-it", "estimate", True, 90_000),
+        ("claude-sonnet-4", "estimate", True, 90_000),
     ],
 )
 def test_what_counts_and_what_is_applied_follow_from_the_model(parts, model, tokenizer, estimate, applied):
@@ -130,6 +131,15 @@ def test_what_counts_and_what_is_applied_follow_from_the_model(parts, model, tok
         100_000,
         applied,
     )
+
+
+def test_the_factor_of_an_estimate_comes_last(parts):
+    """T4: min(requested, half the window), then floor(× 0.9): a window that is known, of a tokenizer that is not."""
+    Facts(parts, SENTENCES)
+    stats = parts.plan("tram", model="claude-sonnet-4", max_tokens=1_000_000).plan.stats
+    assert (stats.requested, stats.applied) == (1_000_000, 90_000)
+    context = parts.context("tram", model="nobody-knows-it", max_tokens=9_999).plan.stats
+    assert (context.requested, context.applied) == (9_999, 7_372)  # floor(8,192 × 0.9)
 
 
 def test_an_estimate_over_an_empty_pool_takes_no_factor(parts):
