@@ -133,6 +133,17 @@ def test_what_counts_and_what_is_applied_follow_from_the_model(parts, model, tok
     )
 
 
+def test_the_default_encoding_is_the_configured_one(tmp_path):
+    """T2: a request that names no model is counted exactly with it; a model that is named has its own."""
+    config = PlannerConfig(tokens=TokenSettings(default_encoding="cl100k_base"))
+    parts = parts_in(tmp_path, config=config)
+    Facts(parts, SENTENCES)
+    assert parts.plan("tram").plan.stats.tokenizer == "cl100k_base"
+    assert parts.plan("tram", model="gpt-4o").plan.stats.tokenizer == "o200k_base"
+    assert not parts.plan("tram").plan.stats.token_estimate
+    parts.close()
+
+
 def test_the_factor_of_an_estimate_comes_last(parts):
     """T4: min(requested, half the window), then floor(× 0.9): a window that is known, of a tokenizer that is not."""
     Facts(parts, SENTENCES)
