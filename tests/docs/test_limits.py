@@ -45,6 +45,7 @@ def comment(file: str, message: str, field: str | None = None) -> str:
         ("memory", "Document", "name", f"1 to {document.MAX_DOCUMENT_NAME_BYTES} bytes"),
         ("memory", "Document", "uri", f"at most {document.MAX_URI_BYTES} bytes"),
         ("memory", "IngestRequest", None, f"1 to {translate_memory.MAX_ITEMS},"),
+        ("memory", "IngestRequest", None, f"at most {document.MAX_BASE_SPANS} base spans"),
         ("memory", "NodeVector", "values", f"1 to {request.MAX_DIMENSIONS}."),
         ("memory", "Node", "type", f"1 to {request.MAX_NAME_BYTES} bytes"),
         ("memory", "Node", "properties", f"at most {translate_properties.MAX_PROPERTIES_BYTES} bytes"),

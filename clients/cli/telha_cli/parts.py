@@ -25,6 +25,8 @@ from telha_runtime.supervisor import Part
 from .problems import Problem
 
 HOST = "127.0.0.1"
+_DRAIN_S = 30.0
+"""A planner drains its calls, then its spool, each within `drain_ms`, then ends its ingest child."""
 _OWNED = {
     "store": ("url",),
     "trace": ("spool", "writer", "internal_token"),
@@ -131,7 +133,9 @@ def _valkey(layout: Layout, environ: Mapping[str, str]) -> Part:
 def _service(layout: Layout, environ: Mapping[str, str], name: str, ready: Callable[[], bool]) -> Part:
     arguments = ["serve"] if layout.config is None else ["serve", "--config", str(layout.config)]
     command = module(f"telha_{name.replace('-', '_')}", *arguments)
-    return Part(name, command, environ, layout.folder / "logs" / f"{name}.log", ready, keep=(layout.lock,))
+    return Part(
+        name, command, environ, layout.folder / "logs" / f"{name}.log", ready, drain_s=_DRAIN_S, keep=(layout.lock,)
+    )
 
 
 def _environment(layout: Layout, redis_url: str | None, environ: Mapping[str, str]) -> dict[str, str]:

@@ -43,6 +43,8 @@ CONFIGURATION_FAULTS = (TokenizersInvalid, redis_client.UrlInvalid)
 START_FAULTS = (StoreUnusable, SpoolUnusable, ListenFailed, IngestFault, Unavailable)
 
 MEBIBYTE = 1 << 20
+INGEST_END_S = 2.0
+"""What is left to the write that runs once the listener has drained: its caller has gone, and it is all or nothing."""
 
 _log = structlog.get_logger(__name__)
 
@@ -70,6 +72,7 @@ async def serve(config: PlannerConfig) -> None:
             busy_timeout_ms=config.store.busy_timeout_ms,
             log_level=config.server.log_level,
             log_format=config.server.log_format,
+            drain_seconds=INGEST_END_S,
         )
         parts.push_async_callback(ingest.close)
         await ingest.start()

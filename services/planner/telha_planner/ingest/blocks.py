@@ -9,6 +9,7 @@ Rule 3: offsets here count characters; `byte_offsets` turns them into bytes once
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import unicodedata2
@@ -60,7 +61,7 @@ def paragraphs(text: str) -> Iterator[Block]:
     Where nearly every line ends a sentence, as in a transcript or a list of notes, each line is a paragraph.
     """
     start = 0
-    for match in [*_BLANK_LINE.finditer(text), None]:
+    for match in chain(_BLANK_LINE.finditer(text), (None,)):
         end, behind = (match.start(), match.end()) if match else (len(text), len(text))
         for block in trimmed(text, Block(start, end, "paragraph")):
             yield from _lines(text, block) if _is_list_of_lines(text, block) else (block,)

@@ -15,6 +15,8 @@ from telha_planner.core.request import INT64_MIN, OPEN_END, check_name, check_ra
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 MAX_DOCUMENT_NAME_BYTES = 1024
 MAX_URI_BYTES = 2048
+MAX_BASE_SPANS = 200_000
+"""Most base spans of the documents of one call: each costs some 3 kB while it is written, whatever it holds."""
 
 PLAIN = "text/plain"
 MARKDOWN = "text/markdown"
@@ -79,6 +81,10 @@ class DocumentInput:
         if self.media_type is not None:
             return self.media_type
         return MARKDOWN if self.name.lower().endswith(_MARKDOWN_ENDINGS) else PLAIN
+
+
+class TooManySpans(Exception):
+    """The document has more base spans than one call may write."""
 
 
 def canonical_text(content: bytes) -> str:

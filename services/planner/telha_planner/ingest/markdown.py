@@ -19,12 +19,14 @@ from functools import cache
 from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 from .blocks import Block, trimmed
-from .document import WHITE_SPACE
+from .document import MAX_BASE_SPANS, WHITE_SPACE, TooManySpans
 
 _NESTING = 20
+_MOST_TOKENS = 5 * MAX_BASE_SPANS  # a list item has five; what is nested has more, and so fewer items
 _LONGEST_INLINE = 4096
 _LONGEST_TITLE = 200
 _MOST_LINKS = 32
@@ -44,7 +46,12 @@ class Markdown:
 
 
 def parse(text: str) -> Markdown:
-    """The blocks of the Markdown document *text*."""
+    """
+    The blocks of the Markdown document *text*.
+
+    Raises:
+        TooManySpans: Its structure alone would be too much; found before all of it is in memory.
+    """
     front = _front_matter(text)
     # The parser sees blank lines in its place, so that line numbers stay.
     source = "\n" * text.count("\n", 0, front.end) + text[front.end :] if front else text
@@ -168,7 +175,15 @@ class _Leaves:
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": _NESTING}).enable("table")
     parser.core.ruler.disable(["inline", "text_join"])
+    parser.block.ruler.before("table", "bound", _bound)
     return parser
+
+
+def _bound(state: StateBlock, _first: int, _last: int, _silent: bool) -> bool:  # the parser's interface
+    """A rule that matches nothing, and is asked at the begin of each block."""
+    if len(state.tokens) > _MOST_TOKENS:
+        raise TooManySpans
+    return False
 
 
 def _plain(tokens: Sequence[Token]) -> str:

@@ -12,8 +12,9 @@ that inserting a paragraph changes no other node.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from telha_planner.memory.records import DocumentRecord, PassageEdge, PassageNode, SpanRecord, Terms
@@ -22,9 +23,12 @@ from telha_planner.models.tokenizers import token_counts
 
 from . import identity, markdown
 from .blocks import Block, byte_offsets, cut, paragraphs
-from .document import MARKDOWN, DocumentInput, canonical_text
+from .document import MARKDOWN, MAX_BASE_SPANS, DocumentInput, TooManySpans, canonical_text
 from .links import fragment, slugs
 from .windows import windows
+
+WINDOW_KIND = "section"
+"""Kind of the spans that lie over base spans."""
 
 INGEST_VERSION = 1
 """Raised when the same document would give another record; re-ingesting then writes a new version."""
@@ -35,19 +39,29 @@ Counts = Mapping[int, int]
 Properties = dict[str, Any]
 
 
-def parse(document: DocumentInput, tenant_name: str) -> DocumentRecord:
+def parse(document: DocumentInput, tenant_name: str, most_spans: int = MAX_BASE_SPANS) -> DocumentRecord:
     """
     The record of *document*.
 
     Args:
         tenant_name: Enters the id of a source that states none.
+        most_spans: Base spans that it may have.
+
+    Raises:
+        TooManySpans: It has more.
     """
     text = canonical_text(document.content)
     media_type = document.resolved_media_type
-    parsed = markdown.parse(text) if media_type == MARKDOWN else markdown.Markdown(tuple(paragraphs(text)), None)
-    blocks = tuple(cut(text, parsed.blocks))
+    title: str | None = None
+    found: Iterable[Block] = paragraphs(text)
+    if media_type == MARKDOWN:
+        parsed = markdown.parse(text)
+        title, found = parsed.title, parsed.blocks
+    blocks = tuple(islice(cut(text, found), most_spans + 1))
+    if len(blocks) > most_spans:
+        raise TooManySpans
     source = document.source_id or identity.source_id(tenant_name, document.space, document.name, document.uri)
-    graph = _Graph(source, document, parsed.title, text, blocks)
+    graph = _Graph(source, document, title, text, blocks)
     graph.build(media_type)
     encoded = text.encode()
     versions = f"{INGEST_VERSION}.{ANALYSIS_VERSION}"
@@ -180,7 +194,7 @@ class _Graph:
     def _window(self, passages: Sequence[_Passage]) -> None:
         first, last, section = passages[0].block, passages[-1].block, passages[0].section
         text = self.text[self.blocks[first].start : self.blocks[last].end]
-        span = SpanRecord(self._bytes[first][0], self._bytes[last][1], "section", token_counts(text))
+        span = SpanRecord(self._bytes[first][0], self._bytes[last][1], WINDOW_KIND, token_counts(text))
         self.spans.append(span)
         parts = [section.context, *(passage.terms for passage in passages)]
         head = self.blocks[last].context

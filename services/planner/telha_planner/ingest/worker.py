@@ -37,8 +37,8 @@ from telha_planner.models.analysis import term_counts
 from telha_planner.models.tokenizers import token_counts
 
 from .channel import PREFIX, Call, Reply, decode, encode
-from .document import DocumentInput
-from .parse import parse
+from .document import MAX_BASE_SPANS, DocumentInput, TooManySpans
+from .parse import WINDOW_KIND, parse
 
 _NICENESS = 5  # plans come first
 _OBJECTS_BEFORE_COLLECTION = 50_000  # records are many, small and free of cycles
@@ -84,12 +84,19 @@ METHODS = ("ingest", "put_nodes", "put_edges", "put_clarifications", "erase_sour
 
 
 def _parsed(tenant_name: str, documents: Sequence[DocumentInput]) -> list[DocumentRecord]:
-    records = []
+    records: list[DocumentRecord] = []
+    left = MAX_BASE_SPANS
     for index, document in enumerate(documents):
         try:
-            records.append(parse(document, tenant_name))
+            records.append(parse(document, tenant_name, left))
         except RequestInvalid as error:
             raise error.under(f"documents[{index}]") from None
+        except TooManySpans:
+            raise RequestInvalid(
+                field=f"documents[{index}].content",
+                rule=f"must split into at most {left:,} spans; one call may write {MAX_BASE_SPANS:,}",
+            ) from None
+        left -= sum(span.kind != WINDOW_KIND for span in records[-1].spans)
     return records
 
 

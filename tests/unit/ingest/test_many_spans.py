@@ -1,0 +1,73 @@
+"""A document of nothing but structure: refused by its number of spans, early and cheaply, on every way into a span."""
+
+from collections.abc import Callable
+
+import pytest
+from ingest_builders import a_document
+from markdown_it.token import Token
+from telha_planner.core.errors import RequestInvalid
+from telha_planner.ingest import markdown, worker
+from telha_planner.ingest import parse as parsing
+from telha_planner.ingest.document import MAX_BASE_SPANS, MAX_DOCUMENT_BYTES, DocumentInput, TooManySpans
+from telha_planner.ingest.parse import parse
+
+Made = Callable[[int], str]
+
+SHAPES: dict[str, Made] = {
+    "paragraphs": lambda n: "a\n\n" * n,
+    "lines that end sentences": lambda n: "Yes.\n" * n,
+    "list items": lambda n: "- a\n" * n,
+    "quotes": lambda n: "> a\n\n" * n,
+    "headings": lambda n: "# a\n" * n,
+    "fences": lambda n: "```\na\n```\n" * n,
+    "one endless word": lambda n: "x" * (1600 * n),
+    "rows": lambda n: "|a|\n|-|\n" + "|b|\n" * (n - 1),
+}
+
+
+def _document(content: str, media_type: str) -> DocumentInput:
+    return a_document(content, name="many", media_type=media_type)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("media_type", ["text/plain", "text/markdown"])
+def test_as_many_spans_as_allowed_pass_and_one_more_does_not(shape: str, media_type: str) -> None:
+    """M2: the bound counts base spans, whatever they came from; windows are not counted."""
+    document = _document(SHAPES[shape](50), media_type)
+    base = [span for span in parse(document, "acme").spans if span.kind != parsing.WINDOW_KIND]
+    assert parse(document, "acme", len(base)) == parse(document, "acme")
+    with pytest.raises(TooManySpans):
+        parse(document, "acme", len(base) - 1)
+
+
+@pytest.mark.parametrize("item", ["- a\n", "> a\n\n", "# a\n", "a\n\n", "1. > - a\n", "```\n```\n", "a\n=\n"])
+def test_the_parser_stops_before_all_of_the_structure_is_in_memory(monkeypatch: pytest.MonkeyPatch, item: str) -> None:
+    """M2: what a refused document costs is bounded by the limit, not by its size."""
+    held = []
+
+    class Counted(list[Token]):
+        def append(self, token: Token) -> None:
+            super().append(token)
+            held.append(len(self))
+
+    monkeypatch.setattr(markdown, "_MOST_TOKENS", 1000)
+    tokens = Counted()
+    with pytest.raises(TooManySpans):
+        markdown._parser().block.parse(item * 5000, markdown._parser(), {}, tokens)
+    assert 1000 < held[-1] < 1100
+
+
+def test_the_bound_of_a_call_is_shared_by_its_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """M3: many documents are no way around the bound; the one that goes beyond it is named."""
+    monkeypatch.setattr(worker, "MAX_BASE_SPANS", 10)
+    four = _document("a\n\n" * 4, "text/plain")
+    assert len(worker._parsed("acme", [four, four])) == 2
+    with pytest.raises(RequestInvalid) as caught:
+        worker._parsed("acme", [four, four, four])
+    assert caught.value.field == "documents[2].content"
+    assert caught.value.rule == "must split into at most 2 spans; one call may write 10"
+
+
+def test_prose_of_the_largest_document_is_far_below_the_bound() -> None:
+    """M2: 64 MiB of paragraphs of 400 bytes pass."""
+    assert MAX_DOCUMENT_BYTES // 400 < MAX_BASE_SPANS
