@@ -3,6 +3,7 @@
 import math
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -13,11 +14,13 @@ from selection_oracle import decide
 from telha_planner.config import PlannerConfig, TokenSettings
 from telha_planner.core.model import Candidate, PackingRule, SpanClass, SpanRef
 from telha_planner.core.request import Fragment, SelectRequest
+from telha_planner.models.analysis import term_counts
 from telha_planner.models.tokenizers import Tokenizers
 from telha_planner.select import select_pool
 
 O200K = get_encoding("o200k_base")
 TEXTS = ("x" * 18, "電車は夜間運休", "👩\u200d👩\u200d👧\u200d👦 tram", "الترام مغلق", "a", "tram bridge depot " * 9)
+QUESTIONS = ("tram", "電車 夜間", "الترام x", "bridge a depot")
 TOKENIZERS = Tokenizers(TokenSettings())
 PRIORS = PlannerConfig().planner.kind_priors
 
@@ -30,6 +33,11 @@ def select_parts(tmp_path_factory):
     parts.close()
 
 
+def text_at(span: SpanRef) -> str:
+    """The one text of a coordinate."""
+    return TEXTS[(sum(span.source_id) + span.source_version_tx + span.end) % len(TEXTS)]
+
+
 @st.composite
 def pools(draw):
     """Up to twenty rows over few coordinates; a coordinate has one text, which not every row of it carries."""
@@ -38,7 +46,7 @@ def pools(draw):
     for _ in range(draw(st.integers(1, 20))):
         source, version, start, length = draw(st.sampled_from(places))
         span = SpanRef(bytes(15) + bytes([source]), version, start, start + length)
-        text = TEXTS[(source + version + start + length) % len(TEXTS)]
+        text = text_at(span)
         tokens = draw(st.sampled_from((None, 0, 1, 5, len(O200K.encode_ordinary(text)))))
         rows.append(
             Fragment(
@@ -119,3 +127,18 @@ def candidate(fragment: Fragment, model: str | None) -> Candidate:
     if fragment.span_class is SpanClass.CACHE:
         weight *= 0.5
     return Candidate(fragment.span, fragment.kind, fragment.span_class, weight, tokens)
+
+
+@settings(max_examples=80, deadline=None)
+@given(pool=pools(), seed=st.integers(0, 99), question=st.sampled_from(QUESTIONS))
+def test_a_question_scores_a_pool_whatever_its_order(select_parts, pool, seed, question):
+    """S7, S11, R1: scores, kept fragments, counts and hash; what shares no term is counted and left out."""
+    asked = [replace(fragment, score=None, text=text_at(fragment.span)) for fragment in pool]
+    limits = {"question": question, "max_tokens": 40, "max_frac_per_source": 1.0, "allow_ungrounded": True}
+    plan = select_parts.select(asked, **limits).plan
+    assert select_parts.select(random.Random(seed).sample(asked, len(asked)), **limits).plan == plan
+    terms = set(term_counts(question))
+    matching = [fragment for fragment in asked if terms & set(term_counts(fragment.text))]
+    assert plan.stats.pool_spans == len({fragment.span for fragment in matching})
+    assert plan.stats.recall.zero_score == len(asked) - len(matching)
+    assert all(0 < span.weight <= 1 for span in plan.spans)
