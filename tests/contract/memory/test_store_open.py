@@ -135,3 +135,16 @@ def test_a_failed_write_leaves_nothing(store: Store, tmp_path: Path) -> None:
 def _twice(connection: sa.Connection, statement: sa.Insert) -> None:
     connection.execute(statement)
     connection.execute(statement)
+
+
+@pytest.mark.parametrize(
+    "statement", ["SELECT ?1 FROM absent WHERE x = ?2", "INSERT INTO tenant (tenant, name) VALUES (?1, ?2), (?1, ?2)"]
+)
+def test_an_error_of_the_store_quotes_no_text(store: Store, statement: str) -> None:
+    """A8: callers' texts never enter a message that may be logged."""
+    with pytest.raises((sa.exc.DBAPIError, Unavailable)) as caught, store.writing() as connection:
+        connection.exec_driver_sql(statement, (7, "canary"))
+    error = caught.value if isinstance(caught.value, sa.exc.DBAPIError) else caught.value.__cause__
+    assert isinstance(error, sa.exc.DBAPIError)
+    assert error.params == (7, "canary")
+    assert "canary" not in str(error)

@@ -231,6 +231,8 @@ def _sqlite_engine(path: Path, busy_timeout_ms: int) -> sa.Engine:
         sa.URL.create("sqlite+pysqlite", database=str(path)),
         # None: the driver opens no transaction of its own; `begin` below says which kind it is.
         connect_args={"isolation_level": None, "timeout": busy_timeout_ms / 1000, "check_same_thread": False},
+        # Errors are logged, and parameters hold texts.
+        hide_parameters=True,
         pool_size=8,
         max_overflow=-1,
     )
