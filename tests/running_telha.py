@@ -43,13 +43,14 @@ class Up:
     key: str
     environ: Mapping[str, str]
 
-    def run(self, *words: str, **environ: str) -> Ran:
-        """Run `telha` as a user of this system."""
+    def run(self, *words: str, typed: str | None = None, cwd: Path = ROOT, **environ: str) -> Ran:
+        """Run `telha` in *cwd* as a user of this system who types *typed*."""
         done = subprocess.run(
             [TELHA, *words],
+            input=typed,
             capture_output=True,
             text=True,
-            cwd=ROOT,
+            cwd=cwd,
             env={**self.environ, **environ},
             check=False,
             timeout=120,

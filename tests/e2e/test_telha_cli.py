@@ -105,6 +105,10 @@ def test_ingest_is_idempotent_and_accounts_for_all(up: Up, tmp_path: Path) -> No
     told = up.run("memory", "context", "how hot is green tea brewed?", "--space", "kitchen", "--json").json
     assert any("80 degrees" in item["text"] for item in told["items"])
     source = first.json["documents"][0]["sourceId"]
+    kept = up.run("sources", "erase", source, typed="n\n")
+    assert kept.code == 1
+    assert f"good.md (source {source}) for good? [y/N]" in kept.err
+    assert kept.err.endswith("telha: nothing erased\n")
     assert up.run("sources", "erase", source, "--yes", "--json").json["versions"] == 1
     assert up.run("sources", "get", source, "--json").problem["code"] == "NOT_FOUND"
 
@@ -137,6 +141,8 @@ def test_lists_show_what_is_there(up: Up) -> None:
     sources = up.run("sources", "list", "--json").json["sources"]
     assert "README.md" in {source["name"] for source in sources}
     assert [source["sourceId"] for source in sources] == sorted(source["sourceId"] for source in sources)
+    text = up.run("sources", "get", sources[0]["sourceId"], "--text", "--json").json["text"]
+    assert up.run("sources", "get", sources[0]["sourceId"], "--text").out == text
     two = up.run("sources", "list", "--limit", "2", "--json").json
     assert two["sources"] == sources[:2]
     assert two["nextPageToken"]
@@ -146,6 +152,9 @@ def test_lists_show_what_is_there(up: Up) -> None:
     assert {trace["kind"] for trace in traces} == {"plan"}
     assert [trace["recorded"] for trace in traces] == sorted((trace["recorded"] for trace in traces), reverse=True)
     assert up.run("trace", "list").code == up.run("sources", "list").code == 0
+    assert up.run("trace", "list", "--kind", "foo").out == "no trace of kind foo\n"
+    record = up.run("trace", "get", traces[0]["traceId"], "--json").json["record"]
+    assert list(record) == sorted(record)
 
 
 def test_keys_open_what_they_say_until_revoked(up: Up) -> None:

@@ -10,7 +10,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from telha_client import Client, Document, Fragment, InsufficientEvidence, InvalidRequest, TelhaError, as_json
+from telha_client import (
+    Client,
+    Document,
+    Fragment,
+    InsufficientEvidence,
+    InvalidRequest,
+    NotFound,
+    PermissionDenied,
+    TelhaError,
+    as_json,
+)
 
 from . import documents, instants, target
 from .problems import Problem
@@ -127,7 +137,7 @@ class Service:
         """One trace."""
         answer = _json(self._client.trace(trace_id))
         left_out = {"poolLeftOut": answer["poolLeftOut"]} if answer["poolLeftOut"] else {}
-        return {**answer["summary"], "record": answer["record"], **left_out}
+        return {**answer["summary"], "record": _in_order(answer["record"]), **left_out}
 
     def traces(self, limit: int, **filters: Any) -> Json:  # noqa: ANN401  # passed on
         """At most *limit* traces, newest first, and a token if there are more."""
@@ -158,6 +168,13 @@ class Service:
         answer = _json(self._client.memory.source(source_id, include_text=include_text, **instants_read))
         return {**answer["source"], **({"text": answer["text"]} if "text" in answer else {})}
 
+    def name_of(self, source_id: str) -> str | None:
+        """The name of a source; None where the key may not read it, or where it is not true now."""
+        try:
+            return self._client.memory.source(source_id).source.name
+        except (NotFound, PermissionDenied):
+            return None
+
     def erase(self, source_id: str) -> Json:
         """The receipt of an erasure."""
         answer = _json(self._client.memory.erase_source(source_id))
@@ -179,6 +196,13 @@ def problem_of(error: TelhaError, address: str) -> Problem:
     if error.retry_after is not None:
         extra["retryAfterMs"] = round(error.retry_after * 1000)
     return Problem(error.reason or error.code, error.message, extra=extra)
+
+
+def _in_order(value: Any) -> Any:  # noqa: ANN401  # any JSON value
+    """*value* with the keys of every object sorted: the wire carries them in no order."""
+    if isinstance(value, Mapping):
+        return {key: _in_order(value[key]) for key in sorted(value)}
+    return [_in_order(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _json(answer: object) -> Json:

@@ -48,8 +48,8 @@ def parse(field: str, text: str) -> int:
         raise UsageInvalid(field, "must exist on the calendar and the clock") from None
 
 
-def show(instant: int | None) -> str:
-    """*instant* (µs since 1970 UTC) as RFC 3339 in UTC; the bare number outside the years 1 to 9999."""
+def show(instant: int | None, *, to_the_second: bool = False) -> str:
+    """*instant* (µs since 1970 UTC) as RFC 3339 in UTC, exact or cut; the bare number outside the years 1 to 9999."""
     if instant is None:
         return "open"
     try:
@@ -57,5 +57,5 @@ def show(instant: int | None) -> str:
     except OverflowError:
         return str(instant)
     text = moment.strftime("%Y-%m-%dT%H:%M:%S") if moment.year >= 1000 else moment.isoformat(timespec="seconds")[:19]
-    fraction = f".{moment.microsecond:06d}".rstrip("0") if moment.microsecond else ""
+    fraction = f".{moment.microsecond:06d}".rstrip("0") if moment.microsecond and not to_the_second else ""
     return f"{text}{fraction}Z"

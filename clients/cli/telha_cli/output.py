@@ -11,6 +11,18 @@ if TYPE_CHECKING:
 Json = Mapping[str, Any]
 
 
+def show_text(text: str, about: "RenderableType") -> None:
+    """Print *text* alone and byte for byte into a pipe or file; to a terminal harmless, unwrapped, below *about*."""
+    if sys.stdout.isatty():
+        from . import render
+
+        render.console().print(about)
+        text = f"\n{render.safe(text).plain}\n"
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode())
+    sys.stdout.buffer.flush()
+
+
 def show(answer: Json, drawn: "Callable[[Json], RenderableType]", *, as_json: bool) -> None:
     """Print *answer* as JSON, or as *drawn*."""
     if as_json:

@@ -6,6 +6,7 @@ Rule 1: text from memory is data. It is never read as markup, and its control ch
 Rule 2: widths are counted in terminal cells, so that CJK and emoji stay aligned (rich does it).
 """
 
+import math
 import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -41,11 +42,13 @@ def console(*, error: bool = False) -> Console:
 def context(answer: Json) -> RenderableType:
     """The answer of `memory context`: items by score, open questions, budget, proof."""
     stats = answer.get("stats") or {}
-    parts: list[RenderableType] = [_items(answer["items"])]
+    plan = stats.get("plan") or {}
+    parts: list[RenderableType] = [
+        _items(answer["items"]) if answer["items"] else _why_empty(plan, "Nothing in memory is relevant.")
+    ]
     if answer.get("openQuestions"):
         parts.append(_open_questions(answer["openQuestions"]))
     if stats:
-        plan = stats.get("plan") or {}
         counts = {
             "poolSpans": stats.get("candidates", 0),
             "selectedSpans": plan.get("selectedSpans", len(answer["items"])),
@@ -66,7 +69,8 @@ def plan(answer: Json) -> RenderableType:
         "used": answer["used"],
         "stranded": stats["budgetStrandedByCap"],
     }
-    return Group(_spans(answer["spans"]), _budget(budget, stats), _counts(stats), _proof(answer))
+    spans = _spans(answer["spans"]) if answer["spans"] else _why_empty(stats, "Nothing matches; the plan is empty.")
+    return Group(spans, _budget(budget, stats), _counts(stats), _proof(answer))
 
 
 def rows(titles: Sequence[str], lines: Sequence[Sequence[str]]) -> RenderableType:
@@ -91,8 +95,8 @@ def safe(text: str) -> Text:
 
 
 def number(score: float) -> str:
-    """*score* in six cells: four decimals, or its order of magnitude where those would all be 0."""
-    return f"{score:.4f}" if score == 0 or score >= 0.00005 else f"{score:.0e}"
+    """*score* with three significant digits."""
+    return f"{score:#.3g}".removesuffix(".")
 
 
 def instant(value: int | str) -> str:
@@ -100,9 +104,32 @@ def instant(value: int | str) -> str:
     return instants.show(value) if isinstance(value, int) else value
 
 
+def second(value: int | str) -> str:
+    """An instant in a table, to the second."""
+    return instants.show(value, to_the_second=True) if isinstance(value, int) else value
+
+
+def _why_empty(stats: Json, without_pool: str) -> RenderableType:
+    """Why nothing was packed: recall found nothing, or each span that it found is larger than a limit."""
+    pool, applied = stats.get("poolSpans", 0), stats.get("applied", 0)
+    if not pool:
+        return Text(without_pool, style="italic")
+    reasons = []
+    if stats.get("unpackable"):
+        each = f"{stats['unpackable']:,} larger than the budget of {applied:,} tokens"
+        reasons.append(f"{each}: raise --max-tokens")
+    if stats.get("capSkipped"):
+        cap = math.floor(applied * stats["maxFracPerSource"])
+        each = f"{stats['capSkipped']:,} larger than the {cap:,} of {applied:,} tokens that one source may take"
+        reasons.append(f"{each}: raise --max-tokens or --max-frac-per-source")
+    found = "1 span matches, and it does not fit" if pool == 1 else f"{pool:,} spans match, and none fits"
+    lines = Text(found + (":" if reasons else "."), style="italic")
+    for reason in reasons:
+        lines.append(f"\n  {reason}")
+    return lines
+
+
 def _items(items: Sequence[Json]) -> RenderableType:
-    if not items:
-        return Text("Nothing in memory is relevant.", style="italic")
     table = _evidence_table("score")
     for index, item in enumerate(items, start=1):
         source = item["source"]
@@ -116,8 +143,6 @@ def _items(items: Sequence[Json]) -> RenderableType:
 
 
 def _spans(spans: Sequence[Json]) -> RenderableType:
-    if not spans:
-        return Text("The plan is empty.", style="italic")
     table = _evidence_table("weight")
     for index, span in enumerate(spans, start=1):
         head = Text(f"{span['kind']} · {span['class']} · {span['tokens']} tokens", style="dim")
@@ -141,7 +166,7 @@ def _item_facts(item: Json) -> str:
     valid = item.get("validTime")
     if valid and valid.get("start") is not None:
         end = valid.get("end")
-        facts.append(f"true from {instant(valid['start'])}" + (f" to {instant(end)}" if end is not None else ""))
+        facts.append(f"true from {second(valid['start'])}" + (f" to {second(end)}" if end is not None else ""))
     return "".join(f" · {fact}" for fact in facts)
 
 

@@ -65,7 +65,7 @@ def list_traces(
     end = instants.parse("--to", until) if until is not None else None
     with calls.opened(address, key, data, os.environ) as service:
         answer = service.traces(limit, kind=kind, space=space, recorded_from=start, recorded_to=end)
-    output.show(answer, tables.traces, as_json=as_json)
+    output.show(answer, lambda told: tables.traces(told, kind), as_json=as_json)
 
 
 @sources_app.command("list")
@@ -88,7 +88,9 @@ def list_sources(
 @sources_app.command("get")
 def get_source(
     source_id: SourceId,
-    text: Annotated[bool, typer.Option("--text", help="Print the canonical text too.")] = False,
+    text: Annotated[
+        bool, typer.Option("--text", help="Print the canonical text; into a pipe or file, it alone.")
+    ] = False,
     valid_at: given.ValidAt = None,
     tx_at: given.TxAt = None,
     address: given.Address = None,
@@ -102,7 +104,10 @@ def get_source(
     instants = calls.window(valid_at, tx_at)
     with calls.opened(address, key, data, os.environ) as service:
         answer = service.source(source_id, include_text=text, **instants)
-    output.show(answer, tables.source, as_json=as_json)
+    if text and not as_json:
+        output.show_text(answer["text"], tables.source(answer))
+    else:
+        output.show(answer, tables.source, as_json=as_json)
 
 
 @sources_app.command("erase")
@@ -117,8 +122,27 @@ def erase_source(
     """Remove a source, all its versions and all that was derived from it. There is no way back."""
     from . import calls, output, tables
 
-    if not yes:
-        typer.confirm(f"Erase source {source_id} for good?", abort=True, err=True)
     with calls.opened(address, key, data, os.environ) as service:
+        if not yes:
+            _confirm(source_id, service.name_of(source_id))
         answer = service.erase(source_id)
     output.show(answer, tables.erased, as_json=as_json)
+
+
+def _confirm(source_id: str, name: str | None) -> None:
+    """
+    Ask whether to erase.
+
+    Raises:
+        Problem: Anything but a yes.
+    """
+    from .problems import Problem
+    from .render import safe
+
+    named = f"source {source_id}" if name is None else f"{safe(name)} (source {source_id})"
+    try:
+        agreed = typer.confirm(f"Erase {named} for good?", err=True)
+    except typer.Abort:
+        agreed = False
+    if not agreed:
+        raise Problem("CANCELLED", "nothing erased")

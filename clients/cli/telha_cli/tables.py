@@ -1,6 +1,5 @@
 """Lists and receipts as a person reads them: keys, sources, traces, what ingestion did. A view of the JSON."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -9,9 +8,11 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from .render import instant, rows, safe
+from .render import instant, rows, safe, second
 
 Json = Mapping[str, Any]
+
+_INSTANTS = ("validFrom",)
 
 
 def new_key(answer: Json) -> RenderableType:
@@ -55,14 +56,16 @@ def ingested(answer: Json) -> RenderableType:
     return Group(*parts)
 
 
-def traces(answer: Json) -> RenderableType:
-    """Traces, newest first."""
+def traces(answer: Json, kind: str | None = None) -> RenderableType:
+    """Traces, newest first; where there are none of the *kind* asked for, that is said."""
+    if not answer["traces"]:
+        return Text("no trace" if kind is None else f"no trace of kind {kind}")
     return rows(
         ("trace", "recorded", "kind", "tokens"),
         [
             (
                 trace["traceId"],
-                instant(trace["recorded"])[:19],
+                second(trace["recorded"]),
                 trace["kind"],
                 f"{trace['used']}/{trace['budget']}",
             )
@@ -72,10 +75,33 @@ def traces(answer: Json) -> RenderableType:
 
 
 def trace(answer: Json) -> RenderableType:
-    """One trace: what every trace has, then the record."""
-    head = _facts(answer, left_out="record")
-    record = json.dumps(answer["record"], ensure_ascii=False, indent=2)
-    return Group(head, Padding(safe(record), (1, 0, 0, 0)))
+    """One trace as a person reads it: what was asked, as of when, within which budget, and what was given, in order."""
+    record = answer["record"]
+    asked, window, budget = record.get("request") or {}, record.get("window") or {}, record.get("budget") or {}
+    read = answer["spaces"]
+    used = f"{answer['used']:,} of {answer['budget']:,} tokens"
+    notes = [f"asked {budget['requested']:,}"] if budget.get("requested", answer["budget"]) != answer["budget"] else []
+    notes += [f"{answer['stranded']:,} stranded by the source cap"] if answer["stranded"] else []
+    facts = {
+        "trace": answer["traceId"],
+        "kind": answer["kind"],
+        "recorded": instant(answer["recorded"]),
+        "question": asked.get("question"),
+        "spaces": ", ".join(read) if read else None,
+        "true": _at(window.get("validTime")),
+        "known": _at(window.get("txTime")),
+        "budget": ", ".join([used, *notes]),
+        "plan": answer["planHash"],
+        "error": record.get("error"),
+    }
+    parts: list[RenderableType] = [_facts({name: value for name, value in facts.items() if value is not None})]
+    given = [
+        (str(place), f"{source} @{version} [{start}:{end}]")
+        for place, (source, version, start, end) in enumerate(record.get("item_coords") or (), start=1)
+    ]
+    parts.append(Padding(rows(("", "span"), given) if given else Text("no span was given"), (1, 0)))
+    parts.append(Text(f"the whole record: telha trace get {answer['traceId']} --json", style="dim"))
+    return Group(*parts)
 
 
 def sources(answer: Json) -> RenderableType:
@@ -90,25 +116,24 @@ def sources(answer: Json) -> RenderableType:
 
 
 def source(answer: Json) -> RenderableType:
-    """One source, with its text if it was asked for."""
-    head = _facts(answer, left_out="text")
-    return Group(head, Padding(safe(answer["text"]), (1, 0, 0, 0))) if answer.get("text") is not None else head
+    """One source, without its text."""
+    return _facts({name: value for name, value in answer.items() if name != "text"})
 
 
 def erased(answer: Json) -> RenderableType:
     """The receipt of an erasure."""
-    return _facts(answer, left_out="")
+    return _facts(answer)
 
 
-def _facts(answer: Json, left_out: str) -> RenderableType:
-    flat: dict[str, Any] = {}
-    for name, value in answer.items():
-        if name != left_out:
-            flat |= value if isinstance(value, Mapping) else {name: value}
-    width = max(map(len, flat), default=0)
+def _at(value: int | str | None) -> str | None:
+    return None if value is None else f"at {instant(value)}"
+
+
+def _facts(facts: Json) -> RenderableType:
+    width = max(map(len, facts), default=0)
     lines = Text()
-    for name, value in flat.items():
-        shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    for name, value in facts.items():
+        shown = second(value) if name in _INSTANTS else str(value)
         lines.append(f"{name:<{width}}  ", style="dim").append(safe(shown)).append("\n")
     lines.right_crop(1)
     return lines

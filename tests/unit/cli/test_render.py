@@ -2,12 +2,13 @@
 
 import dataclasses
 import io
+import sys
 from typing import Any
 
 import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
-from telha_cli import render, tables
+from telha_cli import output, render, tables
 from telha_client import (
     BudgetStats,
     Context,
@@ -64,6 +65,9 @@ STATS = ContextStats(
 )
 
 
+_EMPTY = Plan("v1", 0, 0, (), dataclasses.replace(PLAN_STATS, pool_spans=0), HASH, SOURCE, None)
+
+
 def _item(text: str, name: str = "handbook.md", pending: PendingClarification | None = None) -> Item:
     source = ItemSource(SOURCE, 1_782_820_800_000_000, 120, 340, name)
     return Item(text, source, "paragraph", "truth", 0.93123456, ValidTime(1_782_820_800_000_000, None), pending)
@@ -91,7 +95,7 @@ def _drawn(what: RenderableType, width: int = 80, *, color: bool = False) -> str
 def test_an_item_shows_score_coordinates_source_and_text() -> None:
     """A3: score and coordinates per item."""
     shown = _drawn(render.context(_context(_item("Refunds are paid within 14 days."))))
-    assert "0.9312" in shown
+    assert "0.931" in shown
     assert "handbook.md · paragraph · true from 2026-06-30T12:00:00Z" in shown
     assert f"{SOURCE} @1782820800000000 [120:340]" in shown
     assert "Refunds are paid within 14 days." in shown
@@ -109,10 +113,19 @@ def test_the_account_of_the_answer_is_shown() -> None:
 
 @pytest.mark.parametrize(
     ("score", "shown"),
-    [(1.0, "1.0000"), (0.0, "0.0000"), (0.00012, "0.0001"), (0.00004, "4e-05"), (5e-324, "5e-324"), (12.5, "12.5000")],
+    [
+        (1.0, "1.00"),
+        (0.0, "0.00"),
+        (0.93123, "0.931"),
+        (0.00012, "0.000120"),
+        (0.00004, "4.00e-05"),
+        (5e-324, "4.94e-324"),
+        (12.5, "12.5"),
+        (100.0, "100"),
+    ],
 )
-def test_a_small_score_is_not_shown_as_nothing(score: float, shown: str) -> None:
-    """C4: 0 means 0."""
+def test_a_score_has_three_significant_digits(score: float, shown: str) -> None:
+    """C4: one style, and 0 means 0."""
     assert render.number(score) == shown
 
 
@@ -137,11 +150,28 @@ def test_open_questions_and_their_flags_are_shown() -> None:
     assert "pending: 14 days or 30?" in shown
 
 
+def _empty_context(**counts: int) -> str:
+    answer = _context()
+    answer["stats"]["plan"] |= {"poolSpans": sum(counts.values()), "applied": 100, **counts}
+    return " ".join(_drawn(render.context(answer)).split())
+
+
 def test_nothing_relevant_is_said() -> None:
     """C7: an empty answer is an answer."""
-    shown = _drawn(render.context(_context()))
-    assert "Nothing in memory is relevant." in shown
-    assert HASH in shown
+    assert "Nothing in memory is relevant." in _empty_context()
+    assert HASH in _empty_context()
+
+
+def test_a_pool_of_which_nothing_fits_is_not_called_irrelevant() -> None:
+    """C6, C7: which limit turned the spans away, its figures, and what to raise."""
+    capped = _empty_context(capSkipped=60)
+    assert "60 spans match, and none fits" in capped
+    assert "60 larger than the 40 of 100 tokens that one source may take" in capped
+    assert "raise --max-tokens or --max-frac-per-source" in capped
+    assert "relevant" not in capped
+    large = _empty_context(unpackable=1)
+    assert "1 span matches, and it does not fit" in large
+    assert "1 larger than the budget of 100 tokens: raise --max-tokens" in large
 
 
 @pytest.mark.parametrize("width", [80, 100, 160])
@@ -164,7 +194,7 @@ def test_no_line_is_wider_than_the_terminal(text: str, width: int) -> None:
 def test_wide_characters_keep_the_columns_aligned() -> None:
     """A3: the score stands in the same cell whatever the text is."""
     shown = _drawn(render.context(_context(_item("退款会在收到退货后支付。"), _item("Refunds are paid."))))
-    places = {cell_len(line[: line.index("0.9312")]) for line in shown.splitlines() if "0.9312" in line}
+    places = {cell_len(line[: line.index("0.931")]) for line in shown.splitlines() if "0.931" in line}
     assert len(places) == 1
 
 
@@ -210,7 +240,7 @@ def test_a_plan_shows_its_spans_in_canonical_order() -> None:
     )
     shown = _drawn(render.plan(as_json(Plan("v1", 8192, 14, spans, PLAN_STATS, HASH, SOURCE, None))))
     assert shown.index("text 0") < shown.index("text 10")
-    assert "0.2500" in shown
+    assert "0.250" in shown
     assert "paragraph · truth · 7 tokens" in shown
     assert "14 of 8,192 tokens" in shown
 
@@ -219,7 +249,8 @@ def test_an_estimate_is_flagged() -> None:
     """T3: a person sees that the count was an estimate."""
     stats = dataclasses.replace(PLAN_STATS, token_estimate=True, tokenizer="estimate", applied=0)
     shown = _drawn(render.plan(as_json(Plan("v1", 0, 0, (), stats, HASH, SOURCE, None))))
-    assert "The plan is empty." in shown
+    assert "9 spans match, and none fits" in shown
+    assert "the plan is empty." in _drawn(render.plan(as_json(_EMPTY)))
     assert "estimated" in shown
     assert "0 of 0 tokens" in shown
 
@@ -243,12 +274,58 @@ def test_lists_and_facts_are_whole() -> None:
     """A3: ids are never cut: they are what the next command needs."""
     traces = {"traces": [{"traceId": SOURCE, "recorded": 0, "kind": "plan", "used": 1, "budget": 2}]}
     shown = _drawn(tables.traces(traces))
-    assert shown.splitlines()[-1].split() == [SOURCE, "1970-01-01T00:00:00", "plan", "1/2"]
+    assert shown.splitlines()[-1].split() == [SOURCE, "1970-01-01T00:00:00Z", "plan", "1/2"]
+    assert _drawn(tables.traces({"traces": []}, "foo")) == "no trace of kind foo\n"
     sources = {"sources": [{"sourceId": SOURCE, "space": "main", "length": 1234, "name": "很长的名字" * 20}]}
     shown = _drawn(tables.sources(sources))
     assert SOURCE in shown
     assert max(map(cell_len, shown.splitlines())) <= 80
-    trace = _drawn(tables.trace({"traceId": SOURCE, "kind": "plan", "spaces": ["a", "b"], "record": {"v": 1}}))
-    assert f"traceId  {SOURCE}" in trace
-    assert "spaces   a, b" in trace
-    assert '"v": 1' in trace
+
+
+def test_a_trace_is_shown_for_people() -> None:
+    """X4: what was asked, as of when, within which budget, what was given in which order; and where the rest is."""
+    trace = {
+        "traceId": SOURCE,
+        "kind": "plan",
+        "recorded": 1_782_820_800_000_000,
+        "spaces": ["a", "b"],
+        "planHash": HASH,
+        "budget": 500,
+        "used": 432,
+        "items": 2,
+        "stranded": 7,
+        "record": {
+            "request": {"question": "Who signs\x1b[2J?"},
+            "window": {"validTime": 1_782_820_800_000_000, "txTime": 1_782_820_800_000_001},
+            "budget": {"requested": 600},
+            "item_coords": [[SOURCE, 5, 10, 20], [SOURCE, 5, 0, 9]],
+        },
+    }
+    shown = _drawn(tables.trace(trace))
+    assert [line.split(maxsplit=1) for line in shown.splitlines()[:8]] == [
+        ["trace", SOURCE],
+        ["kind", "plan"],
+        ["recorded", "2026-06-30T12:00:00Z"],
+        ["question", "Who signs�[2J?"],
+        ["spaces", "a, b"],
+        ["true", "at 2026-06-30T12:00:00Z"],
+        ["known", "at 2026-06-30T12:00:00.000001Z"],
+        ["budget", "432 of 500 tokens, asked 600, 7 stranded by the source cap"],
+    ]
+    assert shown.index(f"1  {SOURCE} @5 [10:20]") < shown.index(f"2  {SOURCE} @5 [0:9]")
+    assert f"telha trace get {SOURCE} --json" in shown
+
+
+def test_a_source_s_text_is_printed_as_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """A3: into a pipe byte for byte and alone; on a terminal harmless, its lines those of the text."""
+    text = "word " * 40 + "\x1b[2J\t家"
+    about = tables.source({"sourceId": SOURCE, "validFrom": 1_782_820_800_000_123, "text": text})
+    output.show_text(text, about)
+    assert capsysbinary.readouterr().out == text.encode()
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    output.show_text(text, about)
+    shown = capsysbinary.readouterr().out.decode()
+    assert shown.endswith("\n\n" + "word " * 40 + "�[2J    家\n")
+    assert "2026-06-30T12:00:00Z\n" in shown
