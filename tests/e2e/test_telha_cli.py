@@ -92,7 +92,7 @@ def test_ingest_is_idempotent_and_accounts_for_all(up: Up, tmp_path: Path) -> No
     first = up.run("ingest", str(tmp_path), "--space", "kitchen", "--json")
     assert first.code == 0
     assert [document["outcome"] for document in first.json["documents"]] == ["created"]
-    assert first.json["skipped"] == [{"path": f"{tmp_path}/image.md", "reason": "binary"}]
+    assert first.json["skipped"] == [{"path": f"{tmp_path.name}/image.md", "reason": "binary"}]
     again = up.run("ingest", str(tmp_path / "good.md"), "--space", "kitchen", "--json")
     assert [document["outcome"] for document in again.json["documents"]] == ["unchanged"]
     (tmp_path / "bad.txt").write_bytes(b"caf\xe9")
@@ -113,6 +113,17 @@ def test_ingest_is_idempotent_and_accounts_for_all(up: Up, tmp_path: Path) -> No
     assert up.run("sources", "get", source, "--json").problem["code"] == "NOT_FOUND"
 
 
+def test_the_spelling_of_a_path_is_not_the_document(up: Up, tmp_path: Path) -> None:
+    """M2: a folder named in three ways is one folder, and nothing is written anew."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "tea.md").write_text("Oolong.\n")
+    outcomes = []
+    for spelling in ("notes", "./notes/", str(tmp_path / "notes"), "notes/../notes/tea.md"):
+        (told,) = up.run("ingest", spelling, "--space", "spelt", "--json", cwd=tmp_path).json["documents"]
+        outcomes.append((told["name"], told["outcome"]))
+    assert outcomes == [("notes/tea.md", "created"), *[("notes/tea.md", "unchanged")] * 3]
+
+
 def test_a_document_too_large_or_oddly_named_takes_no_neighbour_with_it(up: Up, tmp_path: Path) -> None:
     """A3, A1: each is told by itself, with the rule."""
     (tmp_path / "huge.txt").write_text("word " * 1_000_000)
@@ -126,9 +137,10 @@ def test_a_document_too_large_or_oddly_named_takes_no_neighbour_with_it(up: Up, 
     assert told.code == 1
     assert [Path(document["name"]).name for document in told.json["documents"]] == ["caf\\xe9.md", "small.md"]
     refused = {Path(refused["path"]).name: refused["reason"] for refused in told.json["refused"]}
+    setting = ": [server] max_message_bytes is the limit of one call"
     assert refused == {
-        "huge.txt": "the message is larger than the 4194304 bytes that are accepted",
-        "monstrous.txt": "the message is larger than the server accepts",
+        "huge.txt": f"the message is larger than the 4194304 bytes that are accepted{setting}",
+        "monstrous.txt": f"the message is larger than the server accepts{setting}",
         "uri.md": "uri must be at most 2,048 bytes",
     }
     assert up.run("keys", "revoke", os.fsdecode(b"\xff"), "--data", str(up.data)).err == (
@@ -194,7 +206,8 @@ def test_no_evidence_is_a_typed_failure_with_its_trace(up: Up) -> None:
     ("words", "code", "field", "rule"),
     [
         (("memory", "context", " "), 1, "question", "must not be blank"),
-        (("memory", "context"), 1, "question", "is required"),
+        (("memory", "context"), 2, "QUESTION", "is required, or --find TYPE, or both"),
+        (("plan",), 2, "QUESTION", "is required, or --find TYPE, or both"),
         (("plan", "x", "--max-tokens", "0"), 1, "budget.max_tokens", "must be at least 1"),
         (("plan", "x", "--max-tokens", "-5"), 1, "budget.max_tokens", "must be at least 1"),
         (("plan", "x", "--max-spans", "-1"), 1, "budget.max_spans", "must be at least 0"),
@@ -237,7 +250,8 @@ def test_bad_input_is_refused_with_field_and_rule(
     [
         (b"[{]", "not valid JSON"),
         (b'[{"span": {"sourceId": "x", "sourceVersionTx": 1, "start": 0}}]', "[0].span"),
-        (b'[{"spam": 1}]', "[0]"),
+        (b'[{"spam": 1}]', "pool[0]"),
+        (b'["id-1", "id-2"]', "pool[0]: Expected `object`, got `str`"),
         (b'[{"span": {"sourceId": "x", "sourceVersionTx": 1, "start": 0, "end": NaN}}]', "not valid JSON"),
         (b'{"pool": [], "budgets": 1}', "unknown field"),
         (b'[{"kind": "\xff"}]', "not valid JSON"),
@@ -250,6 +264,8 @@ def test_a_malformed_pool_is_refused_with_its_place(up: Up, tmp_path: Path, cont
     told = up.run("select", str(pool), "--json")
     assert told.code == 1
     assert place in told.problem["detail"]
+    if "field" in told.problem:
+        assert '"sourceId"' in told.problem["hint"]
 
 
 def test_a_fragment_that_breaks_a_rule_is_refused_with_its_index(up: Up, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from telha_client import (
 )
 
 from . import documents, instants, target
-from .problems import Problem
+from .problems import Problem, UsageInvalid
 
 Json = dict[str, Any]
 _PAGE = 1000
@@ -68,8 +68,10 @@ def reading(valid_at: str | None, tx_at: str | None, spaces: Sequence[str] | Non
     Arguments of a command as keyword arguments of the client; what was not given is left out.
 
     Raises:
-        UsageInvalid: An instant is none.
+        UsageInvalid: An instant is none, or nothing is asked.
     """
+    if options.get("question") is None and options.get("find") is None:
+        raise UsageInvalid("QUESTION", "is required, or --find TYPE, or both")
     return given(**options, spaces=spaces or None, **window(valid_at, tx_at))
 
 

@@ -1,9 +1,10 @@
 """
 Files and folders as documents to ingest.
 
-Rule 1: what is not ingested is said, with its reason. A file is either read, skipped (not a document) or refused
-(a document that breaks a rule).
+Rule 1: what is not ingested is said, with its reason. A file is either read, skipped (found in a folder, and not a
+document) or refused (a document that breaks a rule, or a file that was named and is no document).
 Rule 2: the order is that of the arguments, and inside a folder that of the paths, so that runs are alike.
+Rule 3: a name does not depend on how a path is spelt, since another name makes another version.
 """
 
 import os
@@ -26,7 +27,8 @@ class Document:
     One file, ready to be sent.
 
     Attributes:
-        name: The path as it was given, with `/`; bytes of it that are not UTF-8 as a backslash, `x` and two digits.
+        name: The path seen from the working folder where it is inside; else the folder or file given and what is
+            below it. With `/`; bytes that are not UTF-8 as a backslash, `x` and two digits.
         uri: The file's address on this machine, from which its source id follows.
     """
 
@@ -38,7 +40,7 @@ class Document:
 
 @dataclass(slots=True)
 class Gathered:
-    """What was found: documents, and each path left out with its reason."""
+    """What was found: documents, and each path left out, named as a document is, with its reason."""
 
     documents: list[Document] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
@@ -57,11 +59,14 @@ def gather(paths: Sequence[Path]) -> Gathered:
     for path in paths:
         if not path.is_file() and not path.is_dir():
             raise UsageInvalid(str(path), "must be a file or folder that exists")
-        for file in _files(path, gathered):
+        spelling = _Spelling(path)
+        for file in _files(path, spelling, gathered):
             place = file.resolve()
             if place not in seen:
                 seen.add(place)
-                _take(file, gathered)
+                left_out = _take(file, spelling.name(file), gathered)
+                if left_out is not None:
+                    (gathered.refused if file is path else gathered.skipped).append((spelling.name(file), left_out))
     return gathered
 
 
@@ -79,51 +84,61 @@ def batches(documents: Sequence[Document]) -> Iterator[list[Document]]:
         yield batch
 
 
-def _files(path: Path, gathered: Gathered) -> Iterator[Path]:
+class _Spelling:
+    """One name for each file at or below *given*, however it was spelt."""
+
+    def __init__(self, given: Path) -> None:
+        self._given = given
+        top, here = Path(os.path.abspath(given)), Path.cwd()  # noqa: PTH100  # `..` goes, links stay
+        if not top.is_relative_to(here) and top.resolve().is_relative_to(here):
+            top = top.resolve()
+        self._top = top.relative_to(here) if top.is_relative_to(here) else Path(top.name)
+
+    def name(self, path: Path) -> str:
+        """The name of *path*, which is the path given or begins with it."""
+        named = self._top / path.relative_to(self._given)
+        return os.fsencode(named.as_posix()).decode(errors="backslashreplace")
+
+
+def _files(path: Path, spelling: _Spelling, gathered: Gathered) -> Iterator[Path]:
     if path.is_file():
         yield path
         return
 
     def unreadable(fault: OSError) -> None:
-        gathered.refused.append((_name(Path(fault.filename)), f"cannot be read: {fault.strerror}"))
+        gathered.refused.append((spelling.name(Path(fault.filename)), f"cannot be read: {fault.strerror}"))
 
     for folder, folders, files in os.walk(path, onerror=unreadable):
         here = Path(folder)
         for name in sorted(folders + files):
             if name.startswith("."):
-                gathered.skipped.append((_name(here / name), "hidden"))
+                gathered.skipped.append((spelling.name(here / name), "hidden"))
             elif name in folders and (here / name).is_symlink():
-                gathered.skipped.append((_name(here / name), "a link to a folder"))
+                gathered.skipped.append((spelling.name(here / name), "a link to a folder"))
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from (here / name for name in sorted(files) if not name.startswith("."))
 
 
-def _name(path: Path) -> str:
-    return os.fsencode(path.as_posix()).decode(errors="backslashreplace")
-
-
-def _take(file: Path, gathered: Gathered) -> None:
-    name = _name(file)
+def _take(file: Path, name: str, gathered: Gathered) -> str | None:
+    """Read *file* into *gathered*; returns why it is no document, if it is none."""
     media_type = MEDIA_TYPES.get(file.suffix.lower())
     if media_type is None:
-        gathered.skipped.append((name, f"not one of {', '.join(MEDIA_TYPES)}"))
-        return
+        return f"not one of {', '.join(MEDIA_TYPES)}"
     if file.exists() and not file.is_file():
-        gathered.skipped.append((name, "not a regular file"))
-        return
+        return "not a regular file"
     try:
         content = file.read_bytes()
     except OSError as fault:
         gathered.refused.append((name, f"cannot be read: {fault.strerror}"))
-        return
+        return None
     if b"\0" in content[:_SNIFFED_BYTES]:
-        gathered.skipped.append((name, "binary"))
-    elif not content.strip():
-        gathered.skipped.append((name, "empty"))
-    else:
-        try:
-            content.decode()
-        except UnicodeDecodeError as fault:
-            gathered.refused.append((name, f"must be UTF-8; byte {fault.start} is not"))
-            return
-        gathered.documents.append(Document(name, file.resolve().as_uri(), media_type, content))
+        return "binary"
+    if not content.strip():
+        return "empty"
+    try:
+        content.decode()
+    except UnicodeDecodeError as fault:
+        gathered.refused.append((name, f"must be UTF-8; byte {fault.start} is not"))
+        return None
+    gathered.documents.append(Document(name, file.resolve().as_uri(), media_type, content))
+    return None

@@ -13,6 +13,11 @@ from telha_client import Fragment, Span
 
 from .problems import Problem, UsageInvalid
 
+_SHAPE = (
+    'a fragment is {"span": {"sourceId": "<uuid>", "sourceVersionTx": 1, "start": 0, "end": 35}, '
+    '"text": "…", "score": 0.8}; see docs/select.md'
+)
+
 
 class _Strict(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
     """Refuses what it does not know."""
@@ -72,8 +77,10 @@ def read(path: Path) -> tuple[list[Fragment], dict[str, Any]]:
             body = msgspec.json.decode(content, type=_Body)
     except msgspec.ValidationError as fault:
         rule, _, place = str(fault).partition(" - at `$")
-        field = place.rstrip("`").lstrip(".") or "the file"
-        raise Problem("INVALID_REQUEST", f"{path}: {field}: {rule}", extra={"field": field, "rule": rule}) from None
+        field = place.rstrip("`").lstrip(".")
+        field = f"pool{field}" if not field or field.startswith("[") else field
+        extra = {"field": field, "rule": rule}
+        raise Problem("INVALID_REQUEST", f"{path}: {field}: {rule}", hint=_SHAPE, extra=extra) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
         raise Problem("INVALID_REQUEST", f"{path} is not valid JSON: {fault}") from None
     told = {

@@ -1,8 +1,9 @@
 """
 Send documents in batches, with a progress bar on a terminal.
 
-Rule: a document that the server refuses does not take its neighbours with it. A batch is one transaction, so the
+Rule 1: a document that the server refuses does not take its neighbours with it. A batch is one transaction, so the
 batch is sent again without the refused one; one that is too large as a whole is sent one by one.
+Rule 2: who stops it learns how far it came.
 """
 
 import sys
@@ -10,11 +11,22 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from .documents import Document, Gathered, batches
+from .problems import Problem
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
     from .calls import Service
+
+
+class Stopped(Problem):
+    """Ctrl-C came before all was sent."""
+
+    exit_code = 130
+
+    def __init__(self, done: int, total: int) -> None:
+        hint = "those that were on their way may be too; run it again: what is there stays unchanged"
+        super().__init__("CANCELLED", f"stopped: {done} of {total} documents were ingested", hint=hint)
 
 
 def ingest(
@@ -26,14 +38,20 @@ def ingest(
     Args:
         since: When the documents became true, µs since 1970 UTC; None for the commit.
         quiet: No progress bar.
+
+    Raises:
+        Stopped: Ctrl-C.
     """
     told: list[dict[str, Any]] = []
     refused = list(gathered.refused)
     with _progress(len(gathered.documents), quiet=quiet) as advance:
-        for batch in batches(gathered.documents):
-            told += _send(service, batch, space, since, refused)
-            if advance is not None:
-                advance.update(advance.task_ids[0], advance=len(batch))
+        try:
+            for batch in batches(gathered.documents):
+                told += _send(service, batch, space, since, refused)
+                if advance is not None:
+                    advance.update(advance.task_ids[0], advance=len(batch))
+        except KeyboardInterrupt:
+            raise Stopped(len(told), len(gathered.documents)) from None
     return {
         "documents": told,
         "skipped": [{"path": path, "reason": reason} for path, reason in gathered.skipped],
@@ -57,7 +75,7 @@ def _send(
         except MessageTooLarge as fault:
             if len(batch) > 1:
                 return [answer for document in batch for answer in _send(service, [document], space, since, refused)]
-            refused.append((batch[0].name, fault.message))
+            refused.append((batch[0].name, f"{fault.message}: [server] max_message_bytes is the limit of one call"))
             batch = []
         else:
             return [{"name": sent.name, **answer} for sent, answer in zip(batch, answers, strict=True)]

@@ -60,6 +60,35 @@ def test_what_is_no_regular_file_or_has_an_odd_name_is_said(tree: Path) -> None:
         documents.gather([Path("docs/pipe.md")])
 
 
+def test_a_named_file_that_is_no_document_is_refused(tree: Path) -> None:
+    """A3: what the user asked for by name and did not get is a failure; what a folder holds besides is not."""
+    gathered = documents.gather([Path("docs/page.html"), Path("docs/image.md"), Path("docs/empty.md"), Path("docs")])
+    assert [name for name, _ in gathered.refused] == [
+        "docs/page.html",
+        "docs/image.md",
+        "docs/empty.md",
+        "docs/latin.txt",
+    ]
+    assert [name for name, _ in gathered.skipped] == ["docs/.git", "docs/.hidden.md"]
+
+
+def test_a_name_does_not_depend_on_the_spelling(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """M2: from the working folder where it is inside, else from the folder given; never `./` nor absolute."""
+
+    def names(*paths: str) -> list[str]:
+        return [document.name for document in documents.gather([Path(path) for path in paths]).documents]
+
+    for spelling in ("docs/deep", "./docs/deep/", str(tree / "docs" / "deep"), "docs/../docs/deep"):
+        assert names(spelling) == ["docs/deep/c.markdown"]
+    monkeypatch.chdir(tree / "docs" / "deep")
+    for spelling in (".", "./", str(tree / "docs" / "deep"), "../deep", "c.markdown", "./c.markdown"):
+        assert names(spelling) == ["c.markdown"]
+    assert names("..") == ["docs/a.txt", "docs/b.md", "docs/deep/c.markdown"]
+    assert names("../b.md") == ["b.md"]
+    (tree / "link").symlink_to(tree / "docs" / "deep")
+    assert names(str(tree / "link")) == ["c.markdown"]
+
+
 def test_a_file_named_twice_is_read_once(tree: Path) -> None:
     """M1: no source comes twice in one batch."""
     gathered = documents.gather([Path("docs/b.md"), Path("docs"), tree / "docs" / "b.md"])
