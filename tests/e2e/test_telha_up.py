@@ -54,7 +54,9 @@ def test_everything_is_in_one_private_folder(up: Up) -> None:
     assert {path.name for path in up.data.iterdir()} >= {"memory.db", "traces.db", "spool", "valkey", "logs", "lock"}
     assert stat.S_IMODE(up.data.stat().st_mode) == 0o700
     noted = json.loads((up.data / "connection.json").read_text())
-    assert noted == {"grpc": up.grpc, "http": up.http, "key": up.key, "pid": up.process.pid}
+    status = up.data.stat()
+    identity = f"{status.st_dev}:{status.st_ino}"
+    assert noted == {"grpc": up.grpc, "http": up.http, "key": up.key, "pid": up.process.pid, "folder": identity}
     assert stat.S_IMODE((up.data / "connection.json").stat().st_mode) == 0o600
 
 
@@ -127,6 +129,8 @@ def test_a_wrong_setting_is_told_and_nothing_stays(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"telha: {config}: ")
+    assert "is ready" not in done.stderr
     assert "planner.alpha = 3.0: must be" in last
     assert "planner.top_k = 0: must be" in last
     assert "Traceback" not in done.stderr
@@ -147,6 +151,17 @@ def test_sigterm_drains_and_a_restart_remembers(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("telha-*")), "the sockets' folder is left"
     second = start(tmp_path)
     assert second.key == first.key
+    revoked = second.run("keys", "revoke", second.key.split("_")[1], "--data", str(second.data))
+    assert revoked.code == 0
+    refused = second.run("sources", "list")
+    assert refused.err.splitlines()[1].strip() == (
+        f"asked {second.grpc}; the address is from the newest `telha up` of yours, the key from there too"
+    )
+    second.process.send_signal(signal.SIGTERM)
+    assert second.process.wait(60) == 0
+    second = start(tmp_path)
+    assert second.key != first.key, "a revoked key is given out again"
+    assert "telha: the first key no longer holds; this is a new one" in (tmp_path / "up.stderr").read_text()
     assert second.run("trace", "get", told["traceId"], "--json").json["planHash"] == told["planHash"]
     window = told["window"]
     again = second.run(

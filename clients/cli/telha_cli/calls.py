@@ -19,6 +19,7 @@ from telha_client import (
     NotFound,
     PermissionDenied,
     TelhaError,
+    Unauthenticated,
     as_json,
 )
 
@@ -58,9 +59,12 @@ def opened(address: str | None, key: str | None, data: Path | None, environ: Map
         with Client(found.address, found.key) as client:
             yield Service(client)
     except TelhaError as error:
-        raise problem_of(error, found.address) from None
+        problem = problem_of(error, found.address)
+        if isinstance(error, Unauthenticated):
+            problem.hint = f"asked {found.address}; {found.origin}"
+        raise problem from None
     except ValueError as wrong:
-        raise Problem("UNAUTHENTICATED", str(wrong)) from None
+        raise Problem("UNAUTHENTICATED", str(wrong), hint=f"for {found.address}; {found.origin}") from None
 
 
 def reading(valid_at: str | None, tx_at: str | None, spaces: Sequence[str] | None, **options: Any) -> Json:  # noqa: ANN401  # passed on

@@ -5,7 +5,9 @@ The data folder of `telha up`, and how another command finds the one that is run
 
 Rule 1: one supervisor per folder. The lock is handed down to its parts, so it holds until the last of them has ended.
 Rule 2: each running supervisor leaves `~/.local/state/telha/<pid>` with the path of its folder; a pointer whose process
-is gone means nothing.
+is gone means nothing, and the next supervisor removes it.
+Rule 3: `connection.json` and `sockets` say which folder they were written in (device and inode). In a copy of it they
+mean nothing: nobody runs there, and the sockets are another's.
 """
 
 import fcntl
@@ -15,7 +17,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from .problems import Problem
@@ -35,12 +37,14 @@ class Connection:
         http: `http://host:port`.
         key: An API key with every right.
         pid: The supervisor.
+        folder: Identity of the folder it runs on.
     """
 
     grpc: str
     http: str
     key: str
     pid: int
+    folder: str = field(default="", compare=False)
 
 
 def lay_out(folder: Path) -> None:
@@ -57,6 +61,10 @@ def lay_out(folder: Path) -> None:
         probe = folder / "lock"
         probe.touch()
         (folder / "logs" / "up.log").open("ab").close()
+    except FileNotFoundError:
+        # Folders above it were made where they can be, so one that is there refuses new ones, as those of /proc do.
+        above = next((each for each in folder.parents if each.is_dir()), folder)
+        raise Problem("UNAVAILABLE", f"the data folder {folder} cannot be made: {above} takes no new files") from None
     except OSError as fault:
         raise Problem("UNAVAILABLE", f"the data folder {folder} cannot be written: {fault.strerror}") from None
 
@@ -86,22 +94,33 @@ def sockets(folder: Path) -> Path:
     """
     note = folder / "sockets"
     if note.exists():
-        left = Path(note.read_text(encoding="utf-8"))
-        if left.name.startswith(_SOCKETS_PREFIX):
+        left, _, of = note.read_text(encoding="utf-8").partition("\n")
+        if of == _identity(folder) and Path(left).name.startswith(_SOCKETS_PREFIX):
             shutil.rmtree(left, ignore_errors=True)
     made = Path(tempfile.mkdtemp(prefix=_SOCKETS_PREFIX))
     if len(os.fsencode(made)) > _LONGEST_FOLDER:
         made.rmdir()
         made = Path(tempfile.mkdtemp(prefix=_SOCKETS_PREFIX, dir="/tmp"))  # mkdtemp makes it private
-    note.write_text(str(made), encoding="utf-8")
+    note.write_text(f"{made}\n{_identity(folder)}", encoding="utf-8")
     return made
 
 
 def read(folder: Path) -> Connection | None:
-    """The connection noted in *folder*, whether or not it still stands; None if there is none."""
+    """The connection noted in *folder* or in what it is a copy of, whether or not it stands; None if there is none."""
     try:
         return Connection(**json.loads((folder / "connection.json").read_bytes()))
     except (OSError, ValueError, TypeError):
+        return None
+
+
+def standing(folder: Path) -> Connection | None:
+    """The connection of the `telha up` that runs on *folder*, itself and not one it was copied from."""
+    connection = read(folder)
+    if connection is None or not alive(connection.pid):
+        return None
+    try:
+        return connection if connection.folder == _identity(folder) else None
+    except OSError:  # it has just been removed
         return None
 
 
@@ -110,7 +129,7 @@ def write(folder: Path, connection: Connection) -> None:
     draft = folder / ".connection.json"
     draft.unlink(missing_ok=True)
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        json.dump(asdict(connection), file, indent=2)
+        json.dump(asdict(replace(connection, folder=_identity(folder))), file, indent=2)
         file.write("\n")
     draft.replace(folder / "connection.json")
 
@@ -121,6 +140,9 @@ def announced(folder: Path, environ: Mapping[str, str]) -> Iterator[None]:
     pointer = _pointers(environ) / str(os.getpid())
     try:
         pointer.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for left in pointer.parent.iterdir():
+            if left.name.isdecimal() and not alive(int(left.name)):
+                left.unlink(missing_ok=True)
         pointer.write_text(str(folder.resolve()), encoding="utf-8")
     except OSError:
         yield
@@ -140,8 +162,11 @@ def running(environ: Mapping[str, str]) -> Connection | None:
     for pointer in pointers:
         if not pointer.name.isdecimal():
             continue
-        connection = read(Path(pointer.read_text(encoding="utf-8")))
-        if connection is not None and connection.pid == int(pointer.name) and alive(connection.pid):
+        try:
+            connection = standing(Path(pointer.read_text(encoding="utf-8")))
+        except OSError:  # it has just ended
+            continue
+        if connection is not None and connection.pid == int(pointer.name):
             return connection
     return None
 
@@ -155,6 +180,11 @@ def alive(pid: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def _identity(folder: Path) -> str:
+    status = folder.stat()
+    return f"{status.st_dev}:{status.st_ino}"
 
 
 def _pointers(environ: Mapping[str, str]) -> Path:

@@ -10,7 +10,7 @@ Address = Annotated[
     typer.Option(
         "--address",
         metavar="HOST:PORT",
-        help="Planner to call. Default: TELHA_ADDRESS, else the running `telha up`.",
+        help="Planner to call. Default: TELHA_ADDRESS, else the `telha up` on ./data, else your newest.",
         show_default=False,
     ),
 ]

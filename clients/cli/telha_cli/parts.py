@@ -11,6 +11,7 @@ belongs to `telha up`; a file that sets it too is refused, not overruled in sile
 
 import http.client
 import secrets
+import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
@@ -34,6 +35,8 @@ _OWNED = {
     "server": ("host", "port", "tls_certificate", "tls_key", "tls_client_authority"),
     "gateway": ("host", "port", "planner", "planner_tls"),
 }
+_SERVICES = ("trace-writer", "planner", "gateway")
+"""In the order in which they start."""
 _CLIENT_VARIABLES = ("TELHA_ADDRESS", "TELHA_KEY")
 
 
@@ -97,10 +100,32 @@ def build(layout: Layout, redis_url: str | None, environ: Mapping[str, str]) -> 
     parts = [] if redis_url else [_valkey(layout, environ)]
     settings = _environment(layout, redis_url, environ)
     writer, planner = f"unix:{layout.writer_socket}", f"{HOST}:{layout.grpc_port}"
-    parts.append(_service(layout, settings, "trace-writer", lambda: health.serving(writer)))
-    parts.append(_service(layout, settings, "planner", lambda: health.serving(planner)))
-    parts.append(_service(layout, settings, "gateway", lambda: _http_ready(layout.http_port)))
-    return parts
+    ready = (
+        lambda: health.serving(writer),
+        lambda: health.serving(planner),
+        lambda: _http_ready(layout.http_port),
+    )
+    return parts + [_service(layout, settings, *each) for each in zip(_SERVICES, ready, strict=True)]
+
+
+def setting_faults(layout: Layout, redis_url: str | None, environ: Mapping[str, str]) -> list[str]:
+    """What is wrong with the settings of any service, a sentence each, asked of all side by side."""
+    set_here = _environment(layout, redis_url, {})
+    if layout.config is None and not any(name.startswith("TELHA_") and "__" in name for name in environ):
+        return []  # nobody has set anything
+    running = [
+        subprocess.Popen(  # noqa: S603  # our own entry points
+            _command(layout, name, "check"),
+            env=_inherited(environ) | set_here,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for name in _SERVICES
+    ]
+    said = [(process.communicate()[1].splitlines(), process.returncode) for process in running]
+    return list(dict.fromkeys(line.strip() for lines, code in said if code for line in lines if line.strip()))
 
 
 def module(name: str, *arguments: str) -> tuple[str, ...]:
@@ -131,16 +156,22 @@ def _valkey(layout: Layout, environ: Mapping[str, str]) -> Part:
 
 
 def _service(layout: Layout, environ: Mapping[str, str], name: str, ready: Callable[[], bool]) -> Part:
-    arguments = ["serve"] if layout.config is None else ["serve", "--config", str(layout.config)]
-    command = module(f"telha_{name.replace('-', '_')}", *arguments)
-    return Part(
-        name, command, environ, layout.folder / "logs" / f"{name}.log", ready, drain_s=_DRAIN_S, keep=(layout.lock,)
-    )
+    command = _command(layout, name, "serve")
+    log = layout.folder / "logs" / f"{name}.log"
+    return Part(name, command, environ, log, ready, drain_s=_DRAIN_S, keep=(layout.lock,))
+
+
+def _command(layout: Layout, name: str, verb: str) -> tuple[str, ...]:
+    arguments = [verb] if layout.config is None else [verb, "--config", str(layout.config)]
+    return module(f"telha_{name.replace('-', '_')}", *arguments)
+
+
+def _inherited(environ: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environ.items() if name not in _CLIENT_VARIABLES}
 
 
 def _environment(layout: Layout, redis_url: str | None, environ: Mapping[str, str]) -> dict[str, str]:
-    inherited = {name: value for name, value in environ.items() if name not in _CLIENT_VARIABLES}
-    return inherited | {
+    return _inherited(environ) | {
         "TELHA_STORE__URL": f"sqlite:///{quote(str(layout.folder / 'memory.db'))}",
         "TELHA_SERVER__HOST": HOST,
         "TELHA_SERVER__PORT": str(layout.grpc_port),

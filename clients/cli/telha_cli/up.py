@@ -1,7 +1,7 @@
 """
 `telha up`: the whole system on one machine, from one command.
 
-    check folder, ports, configuration ──► first key ──► start parts ──► say where ──► watch ──► drain
+    check configuration, folder, ports ──► start parts ──► first key ──► say where ──► watch ──► drain
 
 Rule 1: what can be checked is checked before anything starts, and each failure is one sentence.
 Rule 2: whatever goes wrong, nothing stays behind: no process, no socket.
@@ -18,12 +18,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from telha_client import Client, TelhaError, Unauthenticated
 from telha_runtime.supervisor import PartFailed, Stop, Supervisor
 
 from . import folder, keys, parts
 from .folder import Connection
 from .follow import Follower, Journal, rotate
-from .problems import Problem
+from .problems import Problem, UsageInvalid
 
 TENANT = "default"
 _OWNER_ALONE = 0o077
@@ -93,7 +94,11 @@ def started(
         Problem: It cannot be started. Nothing of it is left.
     """
     data = options.data.absolute()
+    if options.grpc_port and options.grpc_port == options.http_port:
+        raise UsageInvalid("--http-port", f"must differ from --port: both are {options.grpc_port}")
     redis_url = parts.external_redis(options.config, environ)
+    config = options.config.absolute() if options.config else None
+    _check(parts.Layout(data, data, options.grpc_port, options.http_port, config, 0), redis_url, environ)
     with ExitStack() as held:
         # A folder that the user made may be open to others; what is said in it, and what was asked, must not be.
         held.callback(os.umask, os.umask(_OWNER_ALONE))
@@ -103,22 +108,24 @@ def started(
         grpc_port, http_port = _port(options.grpc_port, "--port"), _port(options.http_port, "--http-port")
         sockets = folder.sockets(data)
         held.callback(shutil.rmtree, sockets, ignore_errors=True)
-        config = options.config.absolute() if options.config else None
         layout = parts.Layout(data, sockets, grpc_port, http_port, config, lock)
         built = parts.build(layout, redis_url, environ)
         for part in built:
             rotate(part.log)
         if follower:
             follower.follow({part.name: part.log for part in built})
-        connection = Connection(
-            f"{parts.HOST}:{grpc_port}", f"http://{parts.HOST}:{http_port}", _first_key(data), os.getpid()
-        )
+        grpc, http = f"{parts.HOST}:{grpc_port}", f"http://{parts.HOST}:{http_port}"
+        key = _first_key(data)
         supervisor = Supervisor(built, Journal(data / "logs" / "up.log", tell))
         held.callback(supervisor.stop)
         try:
             supervisor.start(stop)
         except PartFailed as failed:
             raise _start_problem(failed, data / "logs") from None
+        if not stop.is_set() and not _holds(grpc, key):
+            key = _new_key(data)
+            tell("the first key no longer holds; this is a new one")
+        connection = Connection(grpc, http, key, os.getpid())
         folder.write(data, connection)
         yield Stack(connection, supervisor)
 
@@ -172,12 +179,42 @@ def _first_key(data: Path) -> str:
     known = folder.read(data)
     if known is not None and (data / "memory.db").exists():
         return known.key
+    return _new_key(data)
+
+
+def _new_key(data: Path) -> str:
     return str(keys.create(data, TENANT, "first", "read,write,admin", ())["key"])
+
+
+def _holds(address: str, key: str) -> bool:
+    """Whether the planner at *address* still takes *key*: it may have been revoked since it was noted."""
+    try:
+        with Client(address, key) as client:
+            client.memory.sources(page_size=1)
+    except Unauthenticated:
+        return False
+    except TelhaError:
+        return True
+    return True
+
+
+def _check(layout: parts.Layout, redis_url: str | None, environ: Mapping[str, str]) -> None:
+    """
+    Have every service read its settings.
+
+    Raises:
+        Problem: Names the file and every fault of all of them.
+    """
+    faults = parts.setting_faults(layout, redis_url, environ)
+    if faults:
+        where = "" if layout.config is None else f"{layout.config}: "
+        raise Problem("CONFIGURATION_INVALID", where + "; ".join(faults))
 
 
 def _say(connection: Connection, data: Path, *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps({**asdict(connection), "data": str(data)}), flush=True)
+        told = {name: value for name, value in asdict(connection).items() if name != "folder"}
+        print(json.dumps({**told, "data": str(data)}), flush=True)
         return
     print(
         f"telha is up\n"

@@ -1,7 +1,8 @@
 """
-`telha-planner serve [--config FILE]` and `telha-planner keys …`.
+`telha-planner serve [--config FILE]`, `telha-planner check [--config FILE]` and `telha-planner keys …`.
 
-Exit codes of `serve`: 0 stopped in order, 69 a part it needs cannot be had, 78 the configuration is wrong.
+Exit codes of the first two: 0 stopped in order, or nothing wrong with the settings; 69 a part it needs cannot be had;
+78 the configuration is wrong.
 """
 
 import argparse
@@ -24,20 +25,26 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="telha-planner", description="The Telha memory planner.")
     commands = parser.add_subparsers(dest="command", required=True)
     serving = commands.add_parser("serve", help="answer gRPC calls until SIGTERM")
-    serving.add_argument("--config", type=Path, help="the TOML file; without it, defaults and TELHA_ variables alone")
+    checking = commands.add_parser("check", help="read the settings and name every fault")
+    for command in (serving, checking):
+        command.add_argument(
+            "--config", type=Path, help="the TOML file; without it, defaults and TELHA_ variables alone"
+        )
     administration.add_commands(commands)
     options = parser.parse_args(arguments)
     if options.command == "keys":
         return administration.run(options)
-    return _serve(options.config)
+    return _serve(options.config, check_only=options.command == "check")
 
 
-def _serve(path: Path | None) -> int:
+def _serve(path: Path | None, *, check_only: bool) -> int:
     try:
         config = settings.load(PlannerConfig, path, os.environ, foreign_sections=FOREIGN_SECTIONS)
     except settings.SettingsInvalid as invalid:
         sys.stderr.write(f"{invalid}\n")
         return EXIT_CONFIG
+    if check_only:
+        return 0
     logs.configure("planner", config.server.log_level, config.server.log_format)
     # Loaded after the configuration, so that a wrong one is told at once.
     from telha_planner import bootstrap  # noqa: PLC0415

@@ -1,7 +1,7 @@
 """
-`telha-trace-writer serve [--config FILE]`: the trace writer as a process.
+`telha-trace-writer serve [--config FILE]`: the trace writer as a process; `check` only reads its settings.
 
-Exit codes: 0 stopped in order, 69 store or address cannot be had, 78 the configuration is wrong.
+Exit codes: 0 stopped in order, or nothing wrong, 69 store or address cannot be had, 78 the configuration is wrong.
 """
 
 import argparse
@@ -12,11 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from telha_runtime import logs, settings
-from telha_runtime.redis import UrlInvalid
 
-from . import service
 from .config import FOREIGN_SECTIONS, WriterConfig
-from .store import StoreUnusable
 
 EXIT_UNAVAILABLE: Final = 69
 EXIT_CONFIG: Final = 78
@@ -27,14 +24,26 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="telha-trace-writer", description="Persists the traces of Telha planners.")
     commands = parser.add_subparsers(dest="command", required=True)
     serving = commands.add_parser("serve", help="consume and serve traces until SIGTERM")
-    serving.add_argument("--config", type=Path, help="the TOML file; without it, defaults and TELHA_ variables alone")
+    checking = commands.add_parser("check", help="read the settings and name every fault")
+    for command in (serving, checking):
+        command.add_argument(
+            "--config", type=Path, help="the TOML file; without it, defaults and TELHA_ variables alone"
+        )
     options = parser.parse_args(arguments)
     try:
         config = settings.load(WriterConfig, options.config, os.environ, foreign_sections=FOREIGN_SECTIONS)
     except settings.SettingsInvalid as invalid:
         sys.stderr.write(f"{invalid}\n")
         return EXIT_CONFIG
+    if options.command == "check":
+        return 0
     logs.configure("trace-writer", config.writer.log_level, config.writer.log_format)
+    # Loaded after the configuration, so that a wrong one is told at once.
+    from telha_runtime.redis import UrlInvalid  # noqa: PLC0415
+
+    from . import service  # noqa: PLC0415
+    from .store import StoreUnusable  # noqa: PLC0415
+
     try:
         asyncio.run(service.serve(config))
     except UrlInvalid as fault:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -47,6 +48,59 @@ def test_the_newest_running_system_of_this_user_is_found(tmp_path: Path) -> None
         assert target.find(None, "mine", None, environ).key == "mine"
     with pytest.raises(Problem):
         target.find(None, None, None, environ)
+
+
+def test_a_system_on_the_folder_here_wins_over_the_newest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A3: who stands beside ./data means that one; and where address and key come from is said."""
+    environ = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    here, away = tmp_path / "here", tmp_path / "away"
+    for data, port in ((here / "data", 1), (away / "data", 2)):
+        data.mkdir(parents=True)
+        folder.write(data, Connection(f"127.0.0.1:{port}", f"http://127.0.0.1:{port}", "telha_key", os.getpid()))
+    with folder.announced(away / "data", environ):
+        monkeypatch.chdir(here)
+        found = target.find(None, None, None, environ)
+        assert found.address == "127.0.0.1:1"
+        assert found.origin == "the address is from data/connection.json, the key from there too"
+        assert target.find(None, "mine", None, environ).origin.endswith("the key from --key")
+        monkeypatch.chdir(tmp_path)
+        found = target.find(None, None, None, environ)
+        assert found.address == "127.0.0.1:2"
+        assert found.origin.startswith("the address is from the newest `telha up` of yours")
+        told = target.find(None, None, None, environ | {"TELHA_ADDRESS": "a:1", "TELHA_KEY": "k"})
+        assert told.origin == "the address is from TELHA_ADDRESS, the key from TELHA_KEY"
+
+
+def test_a_copy_of_a_running_folder_is_not_the_running_folder(tmp_path: Path) -> None:
+    """A3: a copy answers nothing of its own, and starting it leaves the sockets of the first alone."""
+    first, copy = tmp_path / "first", tmp_path / "copy"
+    folder.lay_out(first)
+    folder.write(first, _ALIVE)
+    sockets = folder.sockets(first)
+    shutil.copytree(first, copy)
+    assert folder.standing(first) == _ALIVE
+    assert folder.standing(copy) is None
+    with pytest.raises(Problem, match="no telha runs on the data folder"):
+        target.find(None, None, copy, {})
+    known = folder.read(copy)
+    assert known is not None
+    assert known.key == _ALIVE.key, "a restored backup keeps its key"
+    folder.sockets(copy).rmdir()
+    assert sockets.exists()
+    folder.sockets(first).rmdir()
+    assert not sockets.exists()
+
+
+def test_pointers_of_killed_supervisors_are_removed(tmp_path: Path) -> None:
+    """A3: kill -9 leaves one behind; the next `telha up` clears it away and keeps those that run."""
+    environ = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    pointers = tmp_path / "state" / "telha"
+    pointers.mkdir(parents=True)
+    (pointers / str(_dead_pid())).write_text(str(tmp_path))
+    (pointers / str(os.getppid())).write_text(str(tmp_path))
+    (pointers / "notes.txt").write_text("not ours")
+    with folder.announced(tmp_path, environ):
+        assert {each.name for each in pointers.iterdir()} == {str(os.getpid()), str(os.getppid()), "notes.txt"}
 
 
 def test_a_dead_supervisor_is_not_called(tmp_path: Path) -> None:
@@ -106,6 +160,12 @@ def test_an_unwritable_folder_is_one_sentence(tmp_path: Path) -> None:
         folder.lay_out(tmp_path / "file" / "data")
 
 
+def test_a_folder_that_the_system_refuses_is_told_truly(tmp_path: Path) -> None:
+    """A3: the reason is the one that holds, not the error code's usual words."""
+    with pytest.raises(Problem, match=r"the data folder /proc/x/y cannot be made: /proc takes no new files"):
+        folder.lay_out(Path("/proc/x/y"))
+
+
 def test_sockets_have_a_short_private_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A3: unix socket paths hold about 100 bytes, whatever TMPDIR is; what a killed supervisor left is removed."""
     deep = tmp_path / ("d" * 90)
@@ -118,6 +178,7 @@ def test_sockets_have_a_short_private_folder(tmp_path: Path, monkeypatch: pytest
     second = folder.sockets(tmp_path)
     assert not first.exists()
     second.rmdir()
-    (tmp_path / "sockets").write_text(str(tmp_path))
+    status = tmp_path.stat()
+    (tmp_path / "sockets").write_text(f"{tmp_path}\n{status.st_dev}:{status.st_ino}")
     folder.sockets(tmp_path).rmdir()
     assert tmp_path.exists(), "a note that names another folder was followed"

@@ -1,6 +1,7 @@
 """`telha up`: what is refused before anything starts, in one sentence each, leaving nothing behind."""
 
 import os
+import re
 import signal
 import socket
 import sys
@@ -98,6 +99,42 @@ def test_a_file_that_contradicts_is_refused(room: Path, text: str, sentence: str
     assert sentence in str(problem)
     assert problem.code == "CONFIGURATION_INVALID"
     _nothing_left(room)
+
+
+def test_every_fault_of_every_service_is_named_with_the_file(room: Path) -> None:
+    """G1: before anything starts, whichever service a section belongs to."""
+    config = room / "telha.toml"
+    config.write_text(
+        "[planner]\nalpha = 2\nfoo = 1\n[server]\nmax_waiting = -1\n[gateway]\nbar = 1\n[writer]\ngroup = 1\n[nosuch]\na = 1\n"
+    )
+    problem = _refused(up.Options(room / "data", 0, 0, config))
+    told = re.sub(r"; did you mean \S+\?", "", str(problem))
+    assert told.startswith(f"{config}: ")
+    assert sorted(told.removeprefix(f"{config}: ").split("; ")) == [
+        "gateway.bar: unknown key",
+        "nosuch: unknown section",
+        "planner.alpha = 2: must be at least 0 and at most 1",
+        "planner.foo: unknown key",
+        "server.max_waiting = -1: must be a whole number, at least 0 and at most 10000",
+        "writer.group = 1: must be a string",
+    ]
+    assert not (room / "data").exists()
+    _nothing_left(room)
+
+
+def test_settings_without_fault_pass(room: Path) -> None:
+    """G1: what the services share is refused by none."""
+    config = room / "telha.toml"
+    config.write_text("[planner]\nalpha = 0.25\n[writer]\nbatch_entries = 7\n[gateway]\ntimeout_ms = 9\n[trace]\n")
+    layout = parts.Layout(room, room, 1, 2, config, 0)
+    assert parts.setting_faults(layout, None, {"TELHA_TRACE__STREAM": "mine", "TELHA_KEY": "k"}) == []
+
+
+def test_equal_ports_are_refused(room: Path) -> None:
+    """A3: before anything starts."""
+    problem = _refused(up.Options(room / "data", 7341, 7341))
+    assert str(problem) == "--http-port must differ from --port: both are 7341"
+    assert not (room / "data").exists()
 
 
 def test_a_missing_file_is_refused(room: Path) -> None:
