@@ -27,8 +27,8 @@ class Document:
     One file, ready to be sent.
 
     Attributes:
-        name: The path seen from the working folder where it is inside; else the folder or file given and what is
-            below it. With `/`; bytes that are not UTF-8 as a backslash, `x` and two digits.
+        name: The path seen from the working folder where it is inside; else from the folder given, or a file's own,
+            with that folder's name. With `/`; bytes that are not UTF-8 as a backslash, `x` and two digits.
         uri: The file's address on this machine, from which its source id follows.
     """
 
@@ -92,7 +92,10 @@ class _Spelling:
         top, here = Path(os.path.abspath(given)), Path.cwd()  # noqa: PTH100  # `..` goes, links stay
         if not top.is_relative_to(here) and top.resolve().is_relative_to(here):
             top = top.resolve()
-        self._top = top.relative_to(here) if top.is_relative_to(here) else Path(top.name)
+        if top.is_relative_to(here):
+            self._top = top.relative_to(here)
+        else:
+            self._top = Path(top.name) if top.is_dir() else Path(top.parent.name, top.name)
 
     def name(self, path: Path) -> str:
         """The name of *path*, which is the path given or begins with it."""

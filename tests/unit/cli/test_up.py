@@ -105,7 +105,8 @@ def test_every_fault_of_every_service_is_named_with_the_file(room: Path) -> None
     """G1: before anything starts, whichever service a section belongs to."""
     config = room / "telha.toml"
     config.write_text(
-        "[planner]\nalpha = 2\nfoo = 1\n[server]\nmax_waiting = -1\n[gateway]\nbar = 1\n[writer]\ngroup = 1\n[nosuch]\na = 1\n"
+        "[planner]\nalpha = 2\nfoo = 1\n[server]\nmax_waiting = -1\n"
+        "[gateway]\nbar = 1\n[writer]\ngroup = 1\n[nosuch]\na = 1\n"
     )
     problem = _refused(up.Options(room / "data", 0, 0, config))
     told = re.sub(r"; did you mean \S+\?", "", str(problem))
