@@ -40,7 +40,7 @@ def _classes() -> dict[str, type[TelhaError]]:
 def _proto() -> dict[str, dict[str, object]]:
     pattern = r"// Code: (\w+)(, with RetryInfo)?\. Example metadata: (\{.*\})\n\s+ERROR_REASON_(\w+) = "
     return {
-        reason: {"code": code, "retry": bool(retry), "metadata": set(json.loads(metadata))}
+        reason: {"code": code, "retry": bool(retry), "metadata": json.loads(metadata)}
         for code, retry, metadata, reason in re.findall(pattern, PROTO)
     }
 
@@ -95,8 +95,7 @@ def test_a_reason_is_sent_as_documented(reason):
     info = error_details_pb2.ErrorInfo.FromString(status.details[0].value)
     assert (info.domain, info.reason, dict(info.metadata)) == ("telha.dev", reason, documented["metadata"])
     assert ("RetryInfo" in documented["details"]) == contract["retry"] == (error.retry_after_ms is not None)
-    # The comment shows the keys that matter; a rule is prose and stands in BadRequest.
-    assert contract["metadata"] == set(documented["metadata"]) - {"rule"} or not contract["metadata"]
+    assert contract["metadata"] == documented["metadata"]
     assert documented["http"] == HTTP_BY_REASON.get(reason, HTTP.get(documented["code"]))
     row = rf"\| \[{reason}\]\(#{reason}\) \| {documented['code']} \| {documented['http']} \| (.+) \|"
     (repeat,) = re.findall(row, DOCUMENT)

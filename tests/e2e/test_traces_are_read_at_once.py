@@ -49,7 +49,7 @@ class Asking:
             trace = self._read(selected.trace_id, "select")
             spans = [span.span for span in selected.spans]
             assert trace.record["item_coords"] == [_row(span) for span in spans]
-            assert len(spans) == 3
+            assert len(spans) == 3 == selected.stats.recall.nodes == trace.record["stats"]["recall"]["nodes"]
             with pytest.raises(InsufficientEvidence) as refusal:
                 self._client.plan("zyzzyva quokka")
             trace = self._read(refusal.value.trace_id, "plan")

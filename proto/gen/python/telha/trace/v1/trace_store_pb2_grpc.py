@@ -73,7 +73,7 @@ class TraceStoreServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Persisted(self, request, context):
-        """Says which of the given traces are persisted.
+        """Says which of the given traces are settled: persisted, or kept as dead letters.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

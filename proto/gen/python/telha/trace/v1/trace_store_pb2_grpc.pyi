@@ -40,7 +40,7 @@ class TraceStoreStub:
     Browse: _grpc.UnaryUnaryMultiCallable[_trace_store_pb2.BrowseRequest, _trace_store_pb2.BrowseResponse]
     """Lists persisted traces of a tenant."""
     Persisted: _grpc.UnaryUnaryMultiCallable[_trace_store_pb2.PersistedRequest, _trace_store_pb2.PersistedResponse]
-    """Says which of the given traces are persisted."""
+    """Says which of the given traces are settled: persisted, or kept as dead letters."""
 
 @_typing.type_check_only
 class TraceStoreAsyncStub(TraceStoreStub):
@@ -54,7 +54,7 @@ class TraceStoreAsyncStub(TraceStoreStub):
     Browse: _aio.UnaryUnaryMultiCallable[_trace_store_pb2.BrowseRequest, _trace_store_pb2.BrowseResponse]  # type: ignore[assignment]
     """Lists persisted traces of a tenant."""
     Persisted: _aio.UnaryUnaryMultiCallable[_trace_store_pb2.PersistedRequest, _trace_store_pb2.PersistedResponse]  # type: ignore[assignment]
-    """Says which of the given traces are persisted."""
+    """Says which of the given traces are settled: persisted, or kept as dead letters."""
 
 class TraceStoreServicer(metaclass=_abc_1.ABCMeta):
     """Internal: the trace writer answers planners. Needs the internal credential; the planner has already
@@ -83,6 +83,6 @@ class TraceStoreServicer(metaclass=_abc_1.ABCMeta):
         request: _trace_store_pb2.PersistedRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_trace_store_pb2.PersistedResponse, _abc.Awaitable[_trace_store_pb2.PersistedResponse]]:
-        """Says which of the given traces are persisted."""
+        """Says which of the given traces are settled: persisted, or kept as dead letters."""
 
 def add_TraceStoreServicer_to_server(servicer: TraceStoreServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

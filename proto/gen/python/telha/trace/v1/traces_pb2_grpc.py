@@ -52,14 +52,16 @@ class TracesServicer:
     """
 
     def Get(self, request, context):
-        """Reads one trace.
+        """Reads one trace, at once after its call. A key that is limited to spaces reads traces that read nothing else, and
+        its own.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def List(self, request, context):
-        """Lists traces, newest first.
+        """Lists persisted traces, newest first; the newest may still be on their way. A key that is limited to spaces lists
+        traces that read one of them and nothing else.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

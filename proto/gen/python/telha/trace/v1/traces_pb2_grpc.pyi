@@ -34,9 +34,13 @@ class TracesStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> TracesAsyncStub: ...
     Get: _grpc.UnaryUnaryMultiCallable[_traces_pb2.GetRequest, _traces_pb2.GetResponse]
-    """Reads one trace."""
+    """Reads one trace, at once after its call. A key that is limited to spaces reads traces that read nothing else, and
+    its own.
+    """
     List: _grpc.UnaryUnaryMultiCallable[_traces_pb2.ListRequest, _traces_pb2.ListResponse]
-    """Lists traces, newest first."""
+    """Lists persisted traces, newest first; the newest may still be on their way. A key that is limited to spaces lists
+    traces that read one of them and nothing else.
+    """
 
 @_typing.type_check_only
 class TracesAsyncStub(TracesStub):
@@ -44,9 +48,13 @@ class TracesAsyncStub(TracesStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Get: _aio.UnaryUnaryMultiCallable[_traces_pb2.GetRequest, _traces_pb2.GetResponse]  # type: ignore[assignment]
-    """Reads one trace."""
+    """Reads one trace, at once after its call. A key that is limited to spaces reads traces that read nothing else, and
+    its own.
+    """
     List: _aio.UnaryUnaryMultiCallable[_traces_pb2.ListRequest, _traces_pb2.ListResponse]  # type: ignore[assignment]
-    """Lists traces, newest first."""
+    """Lists persisted traces, newest first; the newest may still be on their way. A key that is limited to spaces lists
+    traces that read one of them and nothing else.
+    """
 
 class TracesServicer(metaclass=_abc_1.ABCMeta):
     """Reads the persisted records of planner calls. A client reads its own writes."""
@@ -57,7 +65,9 @@ class TracesServicer(metaclass=_abc_1.ABCMeta):
         request: _traces_pb2.GetRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_traces_pb2.GetResponse, _abc.Awaitable[_traces_pb2.GetResponse]]:
-        """Reads one trace."""
+        """Reads one trace, at once after its call. A key that is limited to spaces reads traces that read nothing else, and
+        its own.
+        """
 
     @_abc_1.abstractmethod
     def List(
@@ -65,6 +75,8 @@ class TracesServicer(metaclass=_abc_1.ABCMeta):
         request: _traces_pb2.ListRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_traces_pb2.ListResponse, _abc.Awaitable[_traces_pb2.ListResponse]]:
-        """Lists traces, newest first."""
+        """Lists persisted traces, newest first; the newest may still be on their way. A key that is limited to spaces lists
+        traces that read one of them and nothing else.
+        """
 
 def add_TracesServicer_to_server(servicer: TracesServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
