@@ -94,7 +94,7 @@ async def serve(config: PlannerConfig) -> None:
         await listener.start()
         parts.push_async_callback(listener.drain)
         if config.server.metrics_port:
-            meters.serve(config.server.host, config.server.metrics_port)
+            _serve_metrics(meters, config.server.host, config.server.metrics_port)
         # What is loaded by now lives as long as the process; collections need not visit it again.
         gc.freeze()
         _log.info("listening", address=listener.address)
@@ -103,11 +103,24 @@ async def serve(config: PlannerConfig) -> None:
     _log.info("stopped")
 
 
+def _serve_metrics(meters: Meters, host: str, port: int) -> None:
+    try:
+        meters.serve(host, port)
+    except OSError as fault:
+        raise ListenFailed(
+            f"metrics cannot be served on port {port} of {host}: {fault.strerror}; choose another with "
+            "server.metrics_port."
+        ) from None
+
+
 async def _trace_path(config: PlannerConfig, parts: AsyncExitStack) -> tuple[Spool, TraceWriter]:
     settings = config.trace
     spool = Spool.open(settings.spool, settings.spool_max_mb * MEBIBYTE)
     parts.push_async_callback(spool.close)
-    redis = redis_client.connect(settings.redis_url)
+    try:
+        redis = redis_client.connect(settings.redis_url)
+    except redis_client.UrlInvalid as fault:
+        raise redis_client.UrlInvalid(f"trace.redis_url: {fault}") from None
     parts.push_async_callback(redis.aclose)
     writer = TraceWriter(settings.writer, settings.internal_token)
     parts.push_async_callback(writer.close)

@@ -49,5 +49,10 @@ class Meters:
             self._context_trace_writes.labels(tenant).inc()
 
     def serve(self, host: str, port: int) -> None:
-        """Serve the page at `http://host:port/metrics` from a thread of its own."""
+        """
+        Serve the page at `http://host:port/metrics` from a thread of its own.
+
+        Raises:
+            OSError: The address cannot be had.
+        """
         start_http_server(port, addr=host, registry=self.registry)
