@@ -5,6 +5,8 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from .escapes import escaped
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -26,7 +28,7 @@ def show_text(text: str, about: "RenderableType") -> None:
 def show(answer: Json, drawn: "Callable[[Json], RenderableType]", *, as_json: bool) -> None:
     """Print *answer* as JSON, or as *drawn*."""
     if as_json:
-        sys.stdout.write(json.dumps(answer, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+        sys.stdout.write(escaped(json.dumps(answer, ensure_ascii=False, indent=2, allow_nan=False)) + "\n")
         return
     from . import render
 

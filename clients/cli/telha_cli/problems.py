@@ -13,6 +13,8 @@ import json
 import sys
 from collections.abc import Mapping
 
+from .escapes import escaped
+
 FAILED = 1
 USAGE = 2
 
@@ -52,8 +54,8 @@ def tell(problem: Problem, *, as_json: bool) -> None:
         told: dict[str, str | int] = {"code": problem.code, "detail": problem.detail, **problem.extra}
         if problem.hint:
             told["hint"] = problem.hint
-        print(json.dumps(told, ensure_ascii=False), file=sys.stderr)
+        print(escaped(json.dumps(told, ensure_ascii=False)), file=sys.stderr)
         return
-    print(f"telha: {problem.detail}", file=sys.stderr)
+    print(f"telha: {escaped(problem.detail)}", file=sys.stderr)
     if problem.hint:
-        print(f"       {problem.hint}", file=sys.stderr)
+        print(f"       {escaped(problem.hint)}", file=sys.stderr)
