@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import shapes
-from measure import Row, percentile, table, times_ms
+from measure import Row, percentile, show, times_ms
 from telha_planner.core import selection
 from telha_planner.core.model import PackingRule, Pool
 from telha_planner.core.plan import plan_hash, planned_spans
@@ -58,4 +58,4 @@ def sort_twice(pool: Pool) -> None:
 
 
 if __name__ == "__main__":
-    print(table(rows()))
+    show(rows())

@@ -20,7 +20,7 @@ from uuid import UUID
 import grpc
 import numpy as np
 from grpc_health.v1 import health_pb2, health_pb2_grpc
-from measure import Row, percentile, table, times_ms
+from measure import Row, percentile, show, times_ms
 from telha.planner.v1 import planner_pb2, planner_pb2_grpc
 from telha_planner.columns.tenant import Columns
 from telha_planner.config import PlannerConfig
@@ -135,4 +135,4 @@ def _row(name: str, measured: list[float], floor_ms: float, floor: str, target_m
 
 
 if __name__ == "__main__":
-    print(table(rows()))
+    show(rows())

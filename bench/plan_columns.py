@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-from measure import Row, percentile, table, times_ms
+from measure import Row, percentile, show, times_ms
 from telha_planner.columns.snapshot import Snapshot
 from telha_planner.columns.tenant import Columns
 from telha_planner.columns.vectors import integer_dots, quantised
@@ -120,4 +120,4 @@ def _floor(tenant: Synthetic, snapshot: Snapshot, *, vector: bool) -> Callable[[
 
 
 if __name__ == "__main__":
-    print(table(rows()))
+    show(rows())

@@ -7,7 +7,7 @@ from importlib.metadata import version
 import phase_b
 import plan
 import plan_columns
-from measure import Row, table
+from measure import Row, show
 
 
 def rows() -> Iterator[Row]:
@@ -19,8 +19,8 @@ def rows() -> Iterator[Row]:
 
 def main() -> None:
     """Measure and print."""
-    print(f"Python {platform.python_version()}, numpy {version('numpy')}, {platform.machine()}")
-    print(table(rows()), flush=True)
+    print(f"About a minute. Python {platform.python_version()}, numpy {version('numpy')}, {platform.machine()}")
+    show(rows())
 
 
 if __name__ == "__main__":

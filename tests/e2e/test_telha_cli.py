@@ -268,6 +268,14 @@ def test_a_malformed_pool_is_refused_with_its_place(up: Up, tmp_path: Path, cont
         assert '"sourceId"' in told.problem["hint"]
 
 
+def test_an_empty_pool_is_not_blamed_on_memory(up: Up, tmp_path: Path) -> None:
+    """S10: the words hold for a pool of the caller's own."""
+    (tmp_path / "pool.json").write_text("[]")
+    told = up.run("select", str(tmp_path / "pool.json"), "--json")
+    assert (told.code, told.problem["code"]) == (1, "INSUFFICIENT_EVIDENCE")
+    assert told.problem["detail"] == f"no evidence was found for this request (trace {told.problem['traceId']})"
+
+
 def test_a_fragment_that_breaks_a_rule_is_refused_with_its_index(up: Up, tmp_path: Path) -> None:
     """S10, S11: backwards spans, negative scores, one coordinate with two texts."""
     span = {"sourceId": "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e10", "sourceVersionTx": 1, "start": 0, "end": 5}

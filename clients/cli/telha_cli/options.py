@@ -89,5 +89,5 @@ Depth = Annotated[
     ),
 ]
 Ungrounded = Annotated[
-    bool, typer.Option("--allow-ungrounded", help="Answer an empty plan where memory holds no evidence.")
+    bool, typer.Option("--allow-ungrounded", help="Answer an empty plan where there is no evidence.")
 ]

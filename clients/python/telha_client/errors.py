@@ -6,7 +6,7 @@ Failures as Python exceptions.
     ├── Unauthenticated        no key that holds
     ├── PermissionDenied       the key lacks a right or a space
     ├── NotFound               absent, or not yours
-    ├── InsufficientEvidence   memory holds nothing for this request; has a trace
+    ├── InsufficientEvidence   nothing bears on this request; has a trace
     ├── DeadlineExceeded       too late
     ├── MessageTooLarge        the request or the answer is larger than the server accepts
     └── Unavailable            busy or away; `retry_after` says when to try again

@@ -32,7 +32,7 @@ TITLES: dict[str, str] = {
     "PERMISSION_DENIED": "The key lacks a right",
     "NOT_FOUND": "Not found",
     "METHOD_NOT_ALLOWED": "The path does not take this method",
-    "INSUFFICIENT_EVIDENCE": "Memory holds no evidence",
+    "INSUFFICIENT_EVIDENCE": "No evidence was found",
     "VECTOR_LEG_UNAVAILABLE": "The semantic leg cannot run",
     "OVERLOADED": "The planner is busy",
     "RATE_LIMITED": "The key has used up its rate",

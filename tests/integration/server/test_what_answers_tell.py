@@ -104,6 +104,23 @@ def test_context_is_metered_in_its_own_namespace_by_tenant(planner):
     }
 
 
+def test_every_call_is_metered_under_a_name_of_its_own(planner):
+    """C9: by method and code, failures included; no other program's `calls_total` is meant."""
+    with planner.client("counted") as client:
+        client.memory.ingest([Document(name="trams.md", content=TRAMS)])
+        client.plan("tram")
+        with pytest.raises(InsufficientEvidence):
+            client.plan("zanzibar")
+
+    def calls(code: str) -> float:
+        labels = {"method": "telha.planner.v1.Planner/Plan", "code": code}
+        return planner.meters.registry.get_sample_value("telha_calls_total", labels) or 0
+
+    assert calls("OK") >= 1
+    assert calls("FAILED_PRECONDITION") >= 1
+    assert all(family.name.startswith(("telha_", "context_")) for family in planner.meters.registry.collect())
+
+
 def _spelt(name: str) -> str:
     """The exposition's name of a meter: counters end in `_total`."""
     return f"context_{name}" if name.endswith("_count") else f"context_{name}_total"

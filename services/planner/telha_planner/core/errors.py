@@ -6,7 +6,7 @@ Every way in which a call can fail, as the caller sees it.
     ├── Unauthenticated       no key, or none that holds
     ├── PermissionDenied      the key lacks a right or a space
     ├── NotFound              absent, or not the caller's: the answer is the same
-    ├── InsufficientEvidence  recall found nothing at all
+    ├── InsufficientEvidence  recall found nothing at all, or the caller's pool holds nothing
     ├── VectorLegUnavailable  the semantic leg was named and cannot run
     ├── ContextDisabled       the operator switched the surface off
     ├── Overloaded            too much is waiting; try again
@@ -132,11 +132,11 @@ class NotFound(TelhaError):
 
 
 class InsufficientEvidence(TelhaError):
-    """Recall found no span; the trace *trace_id* says what was tried."""
+    """Recall found no span, or the caller's pool holds none; the trace *trace_id* says what was tried."""
 
     kind = Kind.PRECONDITION
     reason = "INSUFFICIENT_EVIDENCE"
-    template = "memory holds no evidence for this request (trace {trace_id})"
+    template = "no evidence was found for this request (trace {trace_id})"
 
     def __init__(self, *, trace_id: str) -> None:
         super().__init__(trace_id=trace_id)

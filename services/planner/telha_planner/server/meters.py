@@ -17,7 +17,7 @@ class Meters:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self._calls = Counter("calls", "Calls by method and code.", ["method", "code"], registry=self.registry)
+        self._calls = Counter("telha_calls", "Calls by method and code.", ["method", "code"], registry=self.registry)
         self._context_calls = Counter(
             "context_calls", "Context calls that were answered.", ["tenant"], registry=self.registry
         )
