@@ -3,11 +3,13 @@
 import base64
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -58,6 +60,23 @@ def rest(system: dict[str, Any]) -> Iterator[httpx.Client]:
         base_url=system["http"], headers=headers, timeout=30, event_hooks={"response": [check]}
     ) as client:
         yield client
+
+
+PAGE = Path(__file__).parents[2].joinpath("docs/rest.md").read_text(encoding="utf-8")
+
+
+def test_the_examples_of_the_page_work_in_their_order(rest: httpx.Client) -> None:
+    """A2, A9: as they stand, on a system that has nothing but them."""
+    examples = re.findall(r"^`POST (/[^`]+)`[^`]*\n\n```json(.*?)```", PAGE, re.MULTILINE | re.DOTALL)
+    assert len(examples) == 6
+    answers = {}
+    for path, body in examples:
+        answer = rest.post(path, content=body, headers={"content-type": "application/json"})
+        assert answer.status_code == 200, (path, answer.text)
+        answers[path] = answer.json()
+    assert any("sign-off" in span["text"] for span in answers["/v1/plan"]["spans"])
+    then = {"question": "how do we deploy to eu-west?", "window": answers["/v1/plan"]["window"]}
+    assert rest.post("/v1/plan", json=then).status_code == 200
 
 
 def keys(system: dict[str, Any], *words: str) -> dict[str, Any]:
