@@ -189,6 +189,30 @@ def test_keys_open_what_they_say_until_revoked(up: Up) -> None:
     assert gone.problem["code"] == "UNAUTHENTICATED"
 
 
+def test_a_right_does_not_include_another(up: Up, tmp_path: Path) -> None:
+    """A6: write ingests and erases and reads nothing; admin alone allows nothing."""
+
+    def key(rights: str) -> str:
+        made = up.run("keys", "create", "--name", rights, "--rights", rights, "--data", str(up.data), "--json")
+        return str(made.json["key"])
+
+    (tmp_path / "pool.json").write_text("[]")
+    (tmp_path / "secret.md").write_text("A writer may not read this.\n")
+    writer, admin = key("write"), key("admin")
+    reads = (("plan", "x"), ("select", str(tmp_path / "pool.json")), ("sources", "list"), ("trace", "list"))
+    for words in reads:
+        for each in (writer, admin):
+            assert up.run(*words, "--key", each, "--json").problem["code"] == "PERMISSION_DENIED", words
+    assert (
+        up.run("ingest", str(tmp_path / "secret.md"), "--key", admin, "--json").problem["code"] == "PERMISSION_DENIED"
+    )
+    done = up.run("ingest", str(tmp_path / "secret.md"), "--key", writer, "--space", "rights", "--json")
+    source = done.json["documents"][0]["sourceId"]
+    erased = up.run("sources", "erase", source, "--key", writer, typed="y\n")
+    assert erased.code == 0
+    assert f"Erase source {source} for good?" in erased.err
+
+
 def test_no_evidence_is_a_typed_failure_with_its_trace(up: Up) -> None:
     """R6, C7: Plan fails with a trace, Context answers an empty list."""
     nonsense = "zyzzyva quokka xylograph"

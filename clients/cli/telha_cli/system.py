@@ -18,6 +18,11 @@ Config = Annotated[
 Examples = Annotated[Path, typer.Option("--examples", metavar="DIR", help="Corpus to show, with its corpus.toml.")]
 KeyData = Annotated[Path, typer.Option("--data", metavar="DIR", help="The server's data folder.")]
 
+RIGHTS = (
+    "Separated by commas, none includes another: read (plans, context, select, sources, traces), "
+    "write (ingest, nodes, edges, clarifications, erasing), admin (nothing yet)."
+)
+
 keys_app = typer.Typer(help="Make, list and revoke API keys on the server's data folder.", no_args_is_help=True)
 
 
@@ -57,7 +62,7 @@ def demo(examples: Examples = Path("examples")) -> None:
 def create_key(
     name: Annotated[str, typer.Option("--name", help="What the key is for.")],
     tenant: Annotated[str, typer.Option("--tenant", help="Whose memory it opens.")] = "default",
-    rights: Annotated[str, typer.Option("--rights", help="Of read, write, admin; separated by commas.")] = "read",
+    rights: Annotated[str, typer.Option("--rights", help=RIGHTS)] = "read",
     space: Annotated[
         list[str] | None,
         typer.Option("--space", help="Limit the key to this space; may be repeated.", show_default=False),

@@ -1,0 +1,42 @@
+"""docs/operating.md: its commands work, and its tables are those of the code."""
+
+import os
+import re
+import sqlite3
+import stat
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+from telha_planner.memory.keys import RIGHTS
+from telha_planner.server.meters import Meters
+
+PAGE = Path(__file__).parents[2].joinpath("docs/operating.md").read_text(encoding="utf-8")
+
+
+def test_the_live_backup_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
+    """A6: the copy holds what the folder protects."""
+    (command,) = re.findall(r"```sh\n(\(umask.*?)```", PAGE, flags=re.DOTALL)
+    (tmp_path / "data").mkdir()
+    with closing(sqlite3.connect(tmp_path / "data" / "memory.db")) as memory:
+        memory.execute("CREATE TABLE kept (word TEXT)")
+        memory.execute("INSERT INTO kept VALUES ('tram')")
+        memory.commit()
+    environ = {**os.environ, "HOME": str(tmp_path)}
+    subprocess.run(["bash", "-euc", command], cwd=tmp_path, env=environ, check=True, timeout=60)
+    copy = tmp_path / "telha-memory-copy.db"
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    with closing(sqlite3.connect(copy)) as restored:
+        assert restored.execute("SELECT word FROM kept").fetchall() == [("tram",)]
+
+
+def test_every_meter_is_listed() -> None:
+    """C9: the page's names are those that are served."""
+    families = {family.name + ("_total" if family.type == "counter" else "") for family in Meters().registry.collect()}
+    assert set(re.findall(r"^\| `(\w+)` \| `(?:method|tenant)`", PAGE, flags=re.MULTILINE)) == families
+
+
+def test_every_right_is_explained() -> None:
+    """A6: those that a key can have."""
+    table = PAGE[PAGE.index("| right |") :].split("\n\n")[0]
+    assert tuple(re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE)) == RIGHTS
