@@ -28,7 +28,7 @@ check: setup ## format, lint, types, import rules, contract, generated code
 	$(BIN)/buf breaking --against proto/baseline.binpb
 	$(MAKE) --no-print-directory generate-check
 
-test: setup ## every test
+test: setup ## every test (ten to fifteen minutes)
 	$(BIN)/python -m pytest
 
 demo: setup ## the whole system on embedded parts: ingest examples/, ask five questions, stop
@@ -37,7 +37,7 @@ demo: setup ## the whole system on embedded parts: ingest examples/, ask five qu
 up: setup ## start the whole system on embedded parts and stay
 	$(BIN)/telha up
 
-bench: setup ## measure speed, each figure beside its floor
+bench: setup ## measure speed, each figure beside target and floor (about a minute)
 	$(BIN)/python bench/run.py
 
 generate: setup ## write proto/gen from proto/telha

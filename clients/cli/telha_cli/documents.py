@@ -62,11 +62,13 @@ def gather(paths: Sequence[Path]) -> Gathered:
         spelling = _Spelling(path)
         for file in _files(path, spelling, gathered):
             place = file.resolve()
-            if place not in seen:
-                seen.add(place)
-                left_out = _take(file, spelling.name(file), gathered)
-                if left_out is not None:
-                    (gathered.refused if file is path else gathered.skipped).append((spelling.name(file), left_out))
+            if place in seen:
+                continue
+            left_out = _take(file, spelling.name(file), gathered)
+            if left_out is None or file is path:
+                seen.add(place)  # what a folder's walk skips may still be named
+            if left_out is not None:
+                (gathered.refused if file is path else gathered.skipped).append((spelling.name(file), left_out))
     return gathered
 
 

@@ -115,13 +115,16 @@ def _why_empty(stats: Json, without_pool: str) -> RenderableType:
     if not pool:
         return Text(without_pool, style="italic")
     reasons = []
+
+    def larger(count: int) -> str:
+        return f"{count:,} {'is' if count == 1 else 'are'} larger than"
+
     if stats.get("unpackable"):
-        each = f"{stats['unpackable']:,} larger than the budget of {applied:,} tokens"
-        reasons.append(f"{each}: raise --max-tokens")
+        reasons.append(f"{larger(stats['unpackable'])} the budget of {applied:,} tokens: raise --max-tokens")
     if stats.get("capSkipped"):
         cap = math.floor(applied * stats["maxFracPerSource"])
-        each = f"{stats['capSkipped']:,} larger than the {cap:,} of {applied:,} tokens that one source may take"
-        reasons.append(f"{each}: raise --max-tokens or --max-frac-per-source")
+        share = f"{cap:,} of {applied:,} tokens that one source may take"
+        reasons.append(f"{larger(stats['capSkipped'])} the {share}: raise --max-tokens or --max-frac-per-source")
     found = "1 span matches, and it does not fit" if pool == 1 else f"{pool:,} spans match, and none fits"
     lines = Text(found + (":" if reasons else "."), style="italic")
     for reason in reasons:

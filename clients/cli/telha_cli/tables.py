@@ -133,7 +133,7 @@ def _facts(facts: Json) -> RenderableType:
     width = max(map(len, facts), default=0)
     lines = Text()
     for name, value in facts.items():
-        shown = second(value) if name in _INSTANTS else str(value)
+        shown = instant(value) if name in _INSTANTS else str(value)
         lines.append(f"{name:<{width}}  ", style="dim").append(safe(shown)).append("\n")
     lines.right_crop(1)
     return lines

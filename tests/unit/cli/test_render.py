@@ -166,12 +166,12 @@ def test_a_pool_of_which_nothing_fits_is_not_called_irrelevant() -> None:
     """C6, C7: which limit turned the spans away, its figures, and what to raise."""
     capped = _empty_context(capSkipped=60)
     assert "60 spans match, and none fits" in capped
-    assert "60 larger than the 40 of 100 tokens that one source may take" in capped
+    assert "60 are larger than the 40 of 100 tokens that one source may take" in capped
     assert "raise --max-tokens or --max-frac-per-source" in capped
     assert "relevant" not in capped
     large = _empty_context(unpackable=1)
     assert "1 span matches, and it does not fit" in large
-    assert "1 larger than the budget of 100 tokens: raise --max-tokens" in large
+    assert "1 is larger than the budget of 100 tokens: raise --max-tokens" in large
 
 
 @pytest.mark.parametrize("width", [80, 100, 160])
@@ -328,4 +328,4 @@ def test_a_source_s_text_is_printed_as_it_is(
     output.show_text(text, about)
     shown = capsysbinary.readouterr().out.decode()
     assert shown.endswith("\n\n" + "word " * 40 + "�[2J    家\n")
-    assert "2026-06-30T12:00:00Z\n" in shown
+    assert "2026-06-30T12:00:00.000123Z\n" in shown
