@@ -105,7 +105,10 @@ async def start_planner(script):
     context_pb2_grpc.add_ContextServicer_to_server(
         _servicer(context_pb2_grpc.ContextServicer, script, ("Build",)), server
     )
-    memory = ("Ingest", "PutNodes", "PutEdges", "PutClarifications", "GetSource", "ListSources", "EraseSource")
+    memory = (
+        *("Ingest", "PutNodes", "PutEdges", "PutClarifications"),
+        *("GetSource", "ListSources", "EraseSource", "Query"),
+    )
     memory_pb2_grpc.add_MemoryServicer_to_server(_servicer(memory_pb2_grpc.MemoryServicer, script, memory), server)
     traces_pb2_grpc.add_TracesServicer_to_server(
         _servicer(traces_pb2_grpc.TracesServicer, script, ("Get", "List")), server

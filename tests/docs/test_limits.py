@@ -4,9 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
-from telha_planner.core import request
+from telha_planner.core import predicate, request
 from telha_planner.core.model import MAX_OFFSET
 from telha_planner.ingest import document
+from telha_planner.pipeline import DEFAULT_QUERY_PAGE
 from telha_planner.recall.ports import POOL_NODES
 from telha_planner.server import memory, traces, translate_memory, translate_properties
 
@@ -63,6 +64,20 @@ def comment(file: str, message: str, field: str | None = None) -> str:
             f"1 to {memory.LARGEST_PAGE}. 0: {memory.DEFAULT_PAGE}. More than {memory.LARGEST_PAGE}:",
         ),
         (
+            "plan",
+            "NodeQuery",
+            "where",
+            f"{predicate.MAX_DEPTH} levels, {predicate.MAX_CONDITIONS} conditions, {predicate.MAX_WHERE_BYTES} bytes",
+        ),
+        ("memory", "QueryRequest", "find", f"1 to {request.MAX_NAME_BYTES} bytes"),
+        ("memory", "QueryRequest", "spaces", f"at most {request.MAX_SPACES}."),
+        (
+            "memory",
+            "QueryRequest",
+            "page_size",
+            f"1 to {request.MAX_QUERY_PAGE}; more is refused. 0: {DEFAULT_QUERY_PAGE}.",
+        ),
+        (
             "traces",
             "ListRequest",
             "page_size",
@@ -78,4 +93,4 @@ def test_a_limit_in_the_contract_is_the_limit_in_the_code(file, message, field, 
 def test_every_limit_in_a_request_is_checked_above():
     """A limit that is added to the contract must be added to this file."""
     stated = re.findall(r"//.*(?:at most|\d to) [\d,]*\d", "\n".join(TEXT.values()))
-    assert len(stated) == 28, "and then this number rises"
+    assert len(stated) == 31, "and then this number rises"

@@ -34,7 +34,7 @@ def test_every_example_is_a_request_that_is_taken(method, path, text):
 
 
 def test_there_are_examples():
-    assert len(EXAMPLES) == 6
+    assert len(EXAMPLES) == 7
 
 
 def test_the_page_lists_every_code_under_its_status():

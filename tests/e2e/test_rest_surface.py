@@ -68,13 +68,15 @@ PAGE = Path(__file__).parents[2].joinpath("docs/rest.md").read_text(encoding="ut
 def test_the_examples_of_the_page_work_in_their_order(rest: httpx.Client) -> None:
     """A2, A9: as they stand, on a system that has nothing but them."""
     examples = re.findall(r"^`POST (/[^`]+)`[^`]*\n\n```json(.*?)```", PAGE, re.MULTILINE | re.DOTALL)
-    assert len(examples) == 6
+    assert len(examples) == 7
     answers = {}
     for path, body in examples:
         answer = rest.post(path, content=body, headers={"content-type": "application/json"})
         assert answer.status_code == 200, (path, answer.text)
         answers[path] = answer.json()
     assert any("sign-off" in span["text"] for span in answers["/v1/plan"]["spans"])
+    (found,) = answers["/v1/query"]["nodes"]
+    assert found["pendingClarification"]["state"] == "pending"
     then = {"question": "how do we deploy to eu-west?", "window": answers["/v1/plan"]["window"]}
     assert rest.post("/v1/plan", json=then).status_code == 200
 

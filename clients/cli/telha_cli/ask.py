@@ -28,6 +28,7 @@ def _memory() -> None:
 def context(
     question: given.Question = None,
     find: given.Find = None,
+    where: given.Where = None,
     valid_at: given.ValidAt = None,
     tx_at: given.TxAt = None,
     max_tokens: given.MaxTokens = None,
@@ -51,6 +52,7 @@ def context(
         space,
         question=question,
         find=find,
+        where=calls.conditions(where),
         max_tokens=max_tokens,
         max_spans=max_spans,
         model=model,
@@ -66,6 +68,7 @@ def context(
 def plan(
     question: given.Question = None,
     find: given.Find = None,
+    where: given.Where = None,
     valid_at: given.ValidAt = None,
     tx_at: given.TxAt = None,
     max_tokens: given.MaxTokens = None,
@@ -90,6 +93,7 @@ def plan(
         space,
         question=question,
         find=find,
+        where=calls.conditions(where),
         max_tokens=max_tokens,
         max_spans=max_spans,
         model=model,

@@ -5,6 +5,7 @@ Rule: what a command prints with `--json` has the shape that the gateway answers
 to the other.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -86,6 +87,24 @@ def window(valid_at: str | None, tx_at: str | None) -> Json:
         for name, flag, text in (("valid_time", "--valid-at", valid_at), ("tx_time", "--tx-at", tx_at))
         if text is not None
     }
+
+
+def conditions(text: str | None) -> Json | None:
+    """
+    The `where` that *text* is.
+
+    Raises:
+        UsageInvalid: It is not a JSON object.
+    """
+    if text is None:
+        return None
+    try:
+        read = json.loads(text, object_pairs_hook=_once)
+    except (ValueError, RecursionError) as fault:
+        raise UsageInvalid("--where", f"must be a JSON object: {fault}") from None
+    if not isinstance(read, dict):
+        raise UsageInvalid("--where", "must be a JSON object")
+    return read
 
 
 def given(**options: Any) -> Json:  # noqa: ANN401  # passed on
@@ -181,6 +200,19 @@ class Service:
         except (NotFound, PermissionDenied):
             return None
 
+    def query(self, find: str, limit: int, options: Json) -> Json:
+        """At most *limit* nodes by id, and a token if there are more."""
+        found: list[Json] = []
+        answer: Json = {}
+        token = ""
+        while len(found) < limit and (token or not answer):
+            size = min(_PAGE, limit - len(found))
+            answer = _json(self._client.memory.query(find, page_size=size, page_token=token, **options))
+            found += answer["nodes"]
+            token = answer.get("nextPageToken", "")
+        nodes = [{**node, "properties": _in_order(node["properties"])} for node in found]
+        return {**answer, "nodes": nodes}
+
     def erase(self, source_id: str) -> Json:
         """The receipt of an erasure."""
         answer = _json(self._client.memory.erase_source(source_id))
@@ -209,6 +241,13 @@ def _in_order(value: Any) -> Any:  # noqa: ANN401  # any JSON value
     if isinstance(value, Mapping):
         return {key: _in_order(value[key]) for key in sorted(value)}
     return [_in_order(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> Json:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("a name is given twice")
+    return members
 
 
 def _json(answer: object) -> Json:

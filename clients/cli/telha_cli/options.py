@@ -32,6 +32,15 @@ Question = Annotated[
 Find = Annotated[
     str | None, typer.Option("--find", metavar="TYPE", help="Start from nodes of this type too.", show_default=False)
 ]
+Where = Annotated[
+    str | None,
+    typer.Option(
+        "--where",
+        metavar="JSON",
+        help="""Only nodes that satisfy this, e.g. '{"tier": {"lte": 2}}'.""",
+        show_default=False,
+    ),
+]
 ValidAt = Annotated[
     str | None,
     typer.Option(

@@ -1,4 +1,4 @@
-"""Commands that look at what is stored: traces and sources."""
+"""Commands that look at what is stored: nodes, traces and sources."""
 
 import os
 from typing import Annotated
@@ -17,8 +17,31 @@ Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Most en
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to *app*."""
+    app.command("query")(query)
     app.add_typer(trace_app, name="trace")
     app.add_typer(sources_app, name="sources")
+
+
+def query(
+    find: Annotated[str, typer.Argument(metavar="TYPE", help="The type of the nodes, such as passage.")],
+    where: given.Where = None,
+    valid_at: given.ValidAt = None,
+    tx_at: given.TxAt = None,
+    space: given.Space = None,
+    limit: Limit = 100,
+    address: given.Address = None,
+    key: given.Key = None,
+    data: given.Data = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Find nodes by type and by what they say, by id."""
+    from . import calls, output, tables
+
+    conditions, instants = calls.conditions(where), calls.window(valid_at, tx_at)
+    options = calls.given(where=conditions, spaces=space or None, **instants)
+    with calls.opened(address, key, data, os.environ) as service:
+        answer = service.query(find, limit, options)
+    output.show(answer, tables.nodes, as_json=as_json)
 
 
 @trace_app.command("get")

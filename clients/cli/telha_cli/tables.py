@@ -1,5 +1,6 @@
 """Lists and receipts as a person reads them: keys, sources, traces, what ingestion did. A view of the JSON."""
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -102,6 +103,27 @@ def trace(answer: Json) -> RenderableType:
     parts.append(Padding(rows(("", "span"), given) if given else Text("no span was given"), (1, 0)))
     parts.append(Text(f"the whole record: telha trace get {answer['traceId']} --json", style="dim"))
     return Group(*parts)
+
+
+def nodes(answer: Json) -> RenderableType:
+    """Nodes by id: when each is true, whether a question about it is open, and its properties as JSON."""
+    if not answer["nodes"]:
+        return Text("No node satisfies this.", style="italic")
+    parts: list[RenderableType] = []
+    for node in answer["nodes"]:
+        end = node.get("validTo")
+        true = f"true from {second(node['validFrom'])}" + (f" to {second(end)}" if end is not None else "")
+        head = Text(node["nodeId"], style="cyan").append(f" · {true}", style="dim not bold")
+        parts += [head, Padding(_properties(node), (0, 0, 1, 2))]
+    if answer.get("nextPageToken"):
+        parts.append(Text("There are more; see --limit.", style="dim"))
+    return Group(*parts)
+
+
+def _properties(node: Json) -> Text:
+    told = safe(json.dumps(node["properties"], ensure_ascii=False))
+    pending = node.get("pendingClarification")
+    return Text(f"{pending['state']}  ", style="bold yellow").append(told) if pending else told
 
 
 def sources(answer: Json) -> RenderableType:

@@ -4,9 +4,9 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Self, TypeVar, Unpack
+from typing import Any, Self, TypeVar, Unpack
 
 import grpc
 import grpc.aio
@@ -17,7 +17,19 @@ from .errors import from_rpc
 from .inputs import Clarification, Document, Edge, Fragment, Instant, Node
 from .options import ContextOptions, PlanOptions, SelectOptions
 from .requests import Prepared
-from .results import Committed, Context, Erasure, Ingestion, Page, Plan, Source, SourceText, Trace, TraceSummary
+from .results import (
+    Committed,
+    Context,
+    Erasure,
+    Ingestion,
+    Page,
+    Plan,
+    QueryPage,
+    Source,
+    SourceText,
+    Trace,
+    TraceSummary,
+)
 
 T = TypeVar("T")
 
@@ -169,6 +181,22 @@ class AsyncMemory:
     ) -> Page[Source]:
         """List sources by id, one page at a time."""
         return await self._client.call(requests.sources(spaces, page_size, page_token, timeout))
+
+    async def query(
+        self,
+        find: str,
+        where: Mapping[str, Any] | None = None,
+        *,
+        valid_time: Instant | None = None,
+        tx_time: Instant | None = None,
+        spaces: Sequence[str] = (),
+        page_size: int = 0,
+        page_token: str = "",
+        timeout: float | None = None,
+    ) -> QueryPage:
+        """Find nodes of type *find* that satisfy *where*, by id, one page at a time."""
+        asked = requests.query(find, where, valid_time, tx_time, spaces, page_size, page_token, timeout)
+        return await self._client.call(asked)
 
     async def erase_source(self, source_id: str, *, timeout: float | None = None) -> Erasure:
         """Remove a source, all its versions and all that was derived from it."""

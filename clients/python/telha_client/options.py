@@ -1,7 +1,7 @@
 """Keyword arguments of the calls, typed once for both clients. What is absent keeps the server's default."""
 
-from collections.abc import Sequence
-from typing import Literal, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict
 
 from .inputs import Instant
 
@@ -35,6 +35,7 @@ class ReadOptions(Limits, total=False):
 
     Keys:
         find, find_limit: Node type to start from, and most nodes of it.
+        where: What those nodes must satisfy: `{field: {operator: value}}`; see docs/query-language.md.
         vector, vector_model: Query vector, and the model that made it.
         expand_depth: Hops, 0 to 2.
         valid_time: The instant at which facts must be true.
@@ -45,6 +46,7 @@ class ReadOptions(Limits, total=False):
 
     find: str | None
     find_limit: int | None
+    where: Mapping[str, Any] | None
     vector: Sequence[float] | None
     vector_model: str | None
     expand_depth: int | None

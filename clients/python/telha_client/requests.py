@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from google.protobuf import struct_pb2
 from google.protobuf.message import Message
 from telha.context.v1 import context_pb2
 from telha.memory.v1 import memory_pb2
@@ -23,6 +24,7 @@ from .results import (
     Ingestion,
     Page,
     Plan,
+    QueryPage,
     Source,
     SourceText,
     Trace,
@@ -31,6 +33,7 @@ from .results import (
 
 T = TypeVar("T")
 
+_MAX_EXACT = 2**53 - 1
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LEGS = {
     "structured": plan_pb2.LEG_STRUCTURED,
@@ -117,7 +120,7 @@ def put_nodes(nodes: Iterable[Node], timeout: float | None) -> Prepared[Committe
         for name in ("node_id", "space", "type"):
             _put(added, name, getattr(node, name), place)
         if node.properties is not None:
-            _put_properties(added, node.properties, place)
+            _put_object(added.properties, node.properties, f"{place}.properties")
         _put_validity(added, node, place)
         for number, span in enumerate(node.provenance):
             _put_span(added.provenance.add(), span, f"{place}.provenance[{number}]")
@@ -182,6 +185,28 @@ def erase_source(source_id: str, timeout: float | None) -> Prepared[Erasure]:
     return Prepared(f"{_MEMORY}/EraseSource", message, responses.erasure, False, timeout)
 
 
+def query(
+    find: str,
+    where: Mapping[str, Any] | None,
+    valid_time: Instant | None,
+    tx_time: Instant | None,
+    spaces: Sequence[str],
+    page_size: int,
+    page_token: str,
+    timeout: float | None,
+) -> Prepared[QueryPage]:
+    """`Memory.Query`."""
+    message = memory_pb2.QueryRequest()
+    _put(message, "find", find)
+    if where is not None:
+        _put_object(message.where, where, "where")
+    _put_window(message, valid_time, tx_time)
+    _extend(message.spaces, spaces, "spaces")
+    _put(message, "page_size", page_size)
+    _put(message, "page_token", page_token)
+    return Prepared(f"{_MEMORY}/Query", message, responses.query, True, timeout)
+
+
 def trace(trace_id: str, timeout: float | None) -> Prepared[Trace]:
     """`Traces.Get`."""
     message = traces_pb2.GetRequest()
@@ -214,11 +239,13 @@ _MEMORY = "/telha.memory.v1.Memory"
 
 def _fill_read(message: Any, question: str | None, options: ReadOptions) -> None:  # noqa: ANN401 (two messages alike)
     _put(message, "question", question)
-    find, find_limit = options.get("find"), options.get("find_limit")
-    if find is not None or find_limit is not None:
+    find, find_limit, where = options.get("find"), options.get("find_limit"), options.get("where")
+    if find is not None or find_limit is not None or where is not None:
         message.query.SetInParent()
         _put(message.query, "find", find, "query")
         _put(message.query, "limit", find_limit, "query")
+        if where is not None:
+            _put_object(message.query.where, where, "query.where")
     vector = options.get("vector")
     if vector is not None:
         message.vector.SetInParent()
@@ -279,12 +306,25 @@ def _put_validity(message: Message, given: Node | Edge, place: str) -> None:
     _put(message, "valid_to_us", _micros(given.valid_to, f"{place}.valid_to_us"), place)
 
 
-def _put_properties(message: memory_pb2.Node, properties: Mapping[str, Any], place: str) -> None:
-    message.properties.SetInParent()
+def _put_object(message: struct_pb2.Struct, value: Mapping[str, Any], field: str) -> None:
+    message.SetInParent()
     try:
-        message.properties.update(properties)
-    except (ValueError, UnicodeEncodeError):
-        raise invalid(f"{place}.properties", "must be a JSON object") from None
+        if not _exact(value):
+            raise invalid(field, "must hold integers within ±(2^53 - 1), or strings")
+        message.update(value)
+    except RecursionError:
+        raise invalid(field, "must not be nested so deep") from None
+    except (ValueError, AttributeError, UnicodeEncodeError):
+        raise invalid(field, "must be a JSON object") from None
+
+
+def _exact(value: object) -> bool:
+    """Whether every integer in *value* survives as the double that the wire makes of it."""
+    if isinstance(value, Mapping):
+        return all(map(_exact, value.values()))
+    if isinstance(value, list | tuple):
+        return all(map(_exact, value))
+    return not isinstance(value, int) or abs(value) <= _MAX_EXACT
 
 
 def _named(values: Mapping[str, Any], name: str, field: str) -> Any:  # noqa: ANN401 (an enum's number)

@@ -16,6 +16,7 @@ from .results import (
     Context,
     ContextStats,
     Erasure,
+    FoundNode,
     IngestedDocument,
     Ingestion,
     Item,
@@ -27,6 +28,7 @@ from .results import (
     Plan,
     PlannedSpan,
     PlanStats,
+    QueryPage,
     RecallStats,
     Source,
     SourceText,
@@ -36,6 +38,7 @@ from .results import (
     Window,
 )
 
+_MAX_EXACT = 2**53 - 1
 _CLASSES = {plan_pb2.SPAN_CLASS_TRUTH: "truth", plan_pb2.SPAN_CLASS_CACHE: "cache"}
 _OUTCOMES = {
     memory_pb2.INGEST_OUTCOME_CREATED: "created",
@@ -118,6 +121,13 @@ def erasure(raw: bytes) -> Erasure:
         edges=message.edges,
         vectors=message.vectors,
     )
+
+
+def query(raw: bytes) -> QueryPage:
+    """From `QueryResponse`."""
+    message = memory_pb2.QueryResponse.FromString(raw)
+    nodes = tuple(_found_node(node) for node in message.nodes)
+    return QueryPage(nodes, message.next_page_token or None, _window(message.window))
 
 
 def trace(raw: bytes) -> Trace:
@@ -205,7 +215,7 @@ def _window(message: plan_pb2.Window) -> Window:
 
 
 def _item(message: context_pb2.Item) -> Item:
-    where, valid, pending = message.source, message.valid_time, message.pending_clarification
+    where, valid = message.source, message.valid_time
     return Item(
         text=message.text,
         source=ItemSource(where.source_id, where.source_version_tx, where.start, where.end, where.name),
@@ -213,11 +223,28 @@ def _item(message: context_pb2.Item) -> Item:
         span_class=_CLASSES.get(message.span_class, "unknown"),
         score=message.score if message.HasField("score") else None,
         valid_time=ValidTime(valid.start_us, valid.end_us if valid.HasField("end_us") else None),
-        pending_clarification=(
-            PendingClarification(pending.clarification_id, pending.state)
-            if message.HasField("pending_clarification")
-            else None
+        pending_clarification=_pending(message),
+    )
+
+
+def _pending(message: context_pb2.Item | memory_pb2.FoundNode) -> PendingClarification | None:
+    pending = message.pending_clarification
+    known = message.HasField("pending_clarification")
+    return PendingClarification(pending.clarification_id, pending.state) if known else None
+
+
+def _found_node(message: memory_pb2.FoundNode) -> FoundNode:
+    return FoundNode(
+        node_id=message.node_id,
+        type=message.type,
+        space=message.space,
+        properties=_whole_numbers(json_format.MessageToDict(message.properties)),
+        valid_from=message.valid_from_us,
+        valid_to=message.valid_to_us if message.HasField("valid_to_us") else None,
+        provenance=tuple(
+            Span(span.source_id, span.source_version_tx, span.start, span.end) for span in message.provenance
         ),
+        pending_clarification=_pending(message),
     )
 
 
@@ -268,7 +295,7 @@ def _summary(message: traces_pb2.TraceSummary) -> TraceSummary:
 
 def _whole_numbers(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
     # google.protobuf.Struct knows only doubles; an integer that was sent as one is an integer again.
-    if isinstance(value, float) and value.is_integer():
+    if isinstance(value, float) and value.is_integer() and abs(value) <= _MAX_EXACT:
         return int(value)
     if isinstance(value, dict):
         return {key: _whole_numbers(inner) for key, inner in value.items()}

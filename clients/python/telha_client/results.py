@@ -261,6 +261,29 @@ class Erasure:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundNode:
+    """A node as found; *valid_to* None is "still true"."""
+
+    node_id: str
+    type: str
+    space: str
+    properties: Mapping[str, Any]
+    valid_from: int
+    valid_to: int | None
+    provenance: tuple[Span, ...]
+    pending_clarification: PendingClarification | None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPage:
+    """One page of nodes, by id; *next_page_token* is None at the end, *window* the instants read at."""
+
+    nodes: tuple[FoundNode, ...]
+    next_page_token: str | None
+    window: Window
+
+
+@dataclass(frozen=True, slots=True)
 class TraceSummary:
     """What every trace has, whatever its kind."""
 

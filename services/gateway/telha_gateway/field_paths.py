@@ -1,21 +1,23 @@
 """
 Field paths of the gRPC contract as places in the REST request.
 
-`budget.max_tokens` is `/budget/maxTokens`, `pool[3].score` is `/pool/3/score`, `window.tx_time_us` is `/window/txTime`.
+`budget.max_tokens` is `/budget/maxTokens`, `pool[3].score` is `/pool/3/score`, `window.tx_time_us` is `/window/txTime`,
+`where.and[1]["unit price"].gte` is `/where/and/1/unit price/gte`.
 Rule: names follow one law (camelCase, units of time dropped); the few that do not stand in the operation's renames.
 """
 
+import json
 import re
 from collections.abc import Mapping
 
 from telha_gateway.faults import child
 
-_STEP = re.compile(r"([^.\[\]]+)|\[([0-9]+)\]")
+_STEP = re.compile(r'([^.\[\]]+)|\[([0-9]+)\]|\[("(?:[^"\\]|\\.)*")\]')
 _FIELD_NAME = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 _RULES = {"or query or vector is required": "or find or vector is required"}
 """Rules that name a field which REST calls something else."""
-_FREE = "properties"
-"""Below this field the names are the caller's own."""
+_FREE = frozenset({"properties", "where"})
+"""Below these fields the names are the caller's own."""
 
 
 def camel(name: str) -> str:
@@ -47,6 +49,9 @@ def pointer_of(path: str, renames: Mapping[str, str]) -> str:
         if step[2] is not None:
             pointer = child(pointer, int(step[2]))
             continue
+        if step[3] is not None:
+            pointer = child(pointer, json.loads(step[3]))
+            continue
         pointer = child(pointer, step[1] if free else camel("class" if step[1] == "span_class" else step[1]))
-        free = free or step[1] == _FREE
+        free = free or step[1] in _FREE
     return pointer

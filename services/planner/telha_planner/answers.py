@@ -1,6 +1,8 @@
-"""What the planner answers: the plan, and for Context the plan's spans as items."""
+"""What the planner answers: the plan, for Context the plan's spans as items, and for Query nodes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from telha_planner.core.model import SpanClass, SpanRef
 from telha_planner.core.plan import EvidencePlan
@@ -72,3 +74,41 @@ class ContextAnswer(Answer):
 
     items: tuple[ContextItem, ...]
     open_questions: tuple[OpenQuestion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNode:
+    """
+    One node as Query presents it (requirement M4).
+
+    Attributes:
+        properties: As JSON decoding gives them.
+        valid_to: None is open.
+        provenance: The spans it rests on, in canonical order.
+        caveat: The clarification that is open on the node: conflicted before pending, then lowest id.
+    """
+
+    node_id: bytes
+    type: str
+    space: str
+    properties: Mapping[str, Any]
+    valid_from: int
+    valid_to: int | None
+    provenance: tuple[SpanRef, ...]
+    caveat: OpenQuestion | None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryAnswer:
+    """
+    The answer to Query.
+
+    Attributes:
+        nodes: By id.
+        more: There are nodes after the last one.
+        window: The instants that were read at, both set.
+    """
+
+    nodes: tuple[FoundNode, ...]
+    more: bool
+    window: Window

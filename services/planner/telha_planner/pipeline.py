@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from telha_planner import resolution
-from telha_planner.answers import Answer, ContextAnswer
+from telha_planner.answers import Answer, ContextAnswer, QueryAnswer
 from telha_planner.caller import Caller
 from telha_planner.columns.snapshot import Snapshot
 from telha_planner.columns.tenant import Columns
@@ -22,14 +22,18 @@ from telha_planner.config import PlannerConfig
 from telha_planner.core.errors import InsufficientEvidence, Unauthenticated, Unavailable
 from telha_planner.core.model import Int64, SpanRef
 from telha_planner.core.plan import EvidencePlan
-from telha_planner.core.request import PlanRequest, SelectRequest, Window
+from telha_planner.core.request import PlanRequest, QueryRequest, SelectRequest, Window
 from telha_planner.items import items_of
 from telha_planner.memory import keys
+from telha_planner.memory.properties import PropertiesErased
+from telha_planner.memory.query import compiled
 from telha_planner.memory.store import Store
 from telha_planner.memory.texts import SourceTexts, TextErased
 from telha_planner.models.span_counts import SpanCounts
 from telha_planner.models.tokenizers import ESTIMATE, Tokenizers
+from telha_planner.nodes import nodes_at
 from telha_planner.packing import finish, pack, weighed
+from telha_planner.recall import structured
 from telha_planner.recall.ports import Recalled, RecallQuery
 from telha_planner.recall.recall import recall
 from telha_planner.resolution import Limits, Surface
@@ -38,6 +42,10 @@ from telha_planner.trace.record import Circumstances, encode_record
 
 REPLANS = 3
 """Times that a plan is made anew because an erasure took a text away under it (requirement R5)."""
+
+
+DEFAULT_QUERY_PAGE = 100
+"""Nodes in a page of Query when none is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +144,34 @@ class Planning:
         )
         return Answer(plan, Window(), trace_id, record, insufficient, tenant=caller.tenant_name)
 
+    def query(self, credential: str, request: QueryRequest) -> QueryAnswer:
+        """
+        One page of the nodes that satisfy *request*, by id; no plan, and so no trace.
+
+        Raises:
+            RequestInvalid: A `match` holds no word, or too many nodes had to be examined.
+        """
+        asked, size = request.window, request.page_size or DEFAULT_QUERY_PAGE
+        if request.after is not None:
+            asked = Window(request.after.valid_t, request.after.tx_t)
+        for _ in range(REPLANS):
+            caller, last_tx = self._authenticated(credential)
+            caller.need("read")
+            valid_t, tx_t = resolution.resolve_window(asked, last_tx, self._now())
+            snapshot = self._columns.at(caller.tenant, last_tx)
+            view = snapshot.view(caller.readable(request.spaces), valid_t, tx_t)
+            places = structured.of_type(view, request.find)
+            if request.after is not None:
+                places = structured.after(view, places, request.after.node_id)
+            try:
+                if request.where is not None:
+                    places = structured.satisfying(snapshot, view, places, compiled(request.where), size + 1)
+                nodes = nodes_at(snapshot, view, places[:size])
+            except PropertiesErased:
+                continue
+            return QueryAnswer(nodes, len(places) > len(nodes), Window(valid_t, tx_t))
+        raise Unavailable(part="a source that is being erased")
+
     def _recalled_plan(self, credential: str, request: PlanRequest, surface: Surface) -> Drafted:
         for _ in range(REPLANS):
             caller, last_tx = self._authenticated(credential)
@@ -143,10 +179,10 @@ class Planning:
             limits = resolution.resolve_limits(request, surface, self._config, self._tokenizers)
             query = resolution.resolve_recall(request, limits, caller, self._config, last_tx, self._now())
             snapshot = self._columns.at(caller.tenant, last_tx)
-            recalled = recall(snapshot, query)
             try:
+                recalled = recall(snapshot, query)
                 plan, rows = self._planned(caller, snapshot, recalled, limits)
-            except TextErased:
+            except (TextErased, PropertiesErased):
                 continue
             circumstances = Circumstances(
                 valid_t=query.valid_t,

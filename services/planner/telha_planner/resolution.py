@@ -15,6 +15,7 @@ from telha_planner.config import PlannerConfig
 from telha_planner.core import budget as budgets
 from telha_planner.core.errors import RequestInvalid, VectorLegUnavailable
 from telha_planner.core.request import Leg, PlanRequest, SelectRequest, Window
+from telha_planner.memory.query import compiled
 from telha_planner.models.tokenizers import ESTIMATE, Tokenizers
 from telha_planner.recall.ports import RecallQuery, Scoring
 
@@ -132,7 +133,7 @@ def resolve_recall(
     Settle what recall is asked.
 
     Raises:
-        RequestInvalid: A leg is named that the request gives nothing to.
+        RequestInvalid: A leg is named that the request gives nothing to, or a `match` holds no word.
         VectorLegUnavailable: The semantic leg is named and there is no vector.
         PermissionDenied: A space is named that the key does not allow.
     """
@@ -156,6 +157,7 @@ def resolve_recall(
         encoding=limits.encoding,
         largest_window=limits.largest_window(),
         scoring=scoring(config),
+        where=None if request.where is None else compiled(request.where),
     )
 
 

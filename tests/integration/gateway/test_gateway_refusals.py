@@ -68,7 +68,7 @@ def test_bad_json_is_refused_with_its_place_on_every_path(rest, script, path, bo
 @pytest.mark.parametrize(
     ("body", "pointer", "rule"),
     [
-        ({"where": {"a": {"eq": 1}}}, "/where", "is not a known field"),
+        ({"filter": {"a": {"eq": 1}}}, "/filter", "is not a known field"),
         ({"question": "q", "window": {"validTime": "2026-06-01T12:00:00"}}, "/window/validTime", "offset"),
         ({"question": "q", "window": {"txTime": "2026-06-01T12:00:00.0000001Z"}}, "/window/txTime", "microsecond"),
         ({"question": "q", "window": {"txTime": "2026-02-30T12:00:00Z"}}, "/window/txTime", "exists"),

@@ -254,6 +254,7 @@ METHODS = {
     f"{MEMORY}/GetSource": memory_pb2.GetSourceRequest(source_id=A),
     f"{MEMORY}/ListSources": memory_pb2.ListSourcesRequest(),
     f"{MEMORY}/EraseSource": memory_pb2.EraseSourceRequest(source_id=A),
+    f"{MEMORY}/Query": memory_pb2.QueryRequest(find="t"),
     f"{TRACES}/Get": traces_pb2.GetRequest(trace_id=A),
     f"{TRACES}/List": traces_pb2.ListRequest(),
 }

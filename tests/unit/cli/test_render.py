@@ -329,3 +329,31 @@ def test_a_source_s_text_is_printed_as_it_is(
     shown = capsysbinary.readouterr().out.decode()
     assert shown.endswith("\n\n" + "word " * 40 + "�[2J    家\n")
     assert "2026-06-30T12:00:00.000123Z\n" in shown
+
+
+def test_nodes_are_shown_with_what_they_say_and_what_is_asked_about_them() -> None:
+    """A3, M4: id, validity, caveat and properties; controls are escaped, and more is promised only if there is more."""
+    node = {
+        "nodeId": SOURCE,
+        "type": "fact",
+        "space": "main",
+        "properties": {"name": "שלום 你好", "odd": "\x1b[2J"},
+        "validFrom": 1_782_820_800_000_000,
+        "provenance": [],
+    }
+    asked = {
+        **node,
+        "validTo": 1_782_820_801_000_000,
+        "pendingClarification": {"clarificationId": "c", "state": "pending"},
+    }
+    shown = _drawn(tables.nodes({"nodes": [node, asked], "nextPageToken": "t", "window": {}}), 200)
+    _, first, second = shown.split(SOURCE)
+    assert "true from 2026-06-30T12:00:00Z" in first
+    assert '{"name": "שלום 你好", "odd": "\\u001b[2J"}' in first
+    assert "pending" not in first
+    assert "to 2026-06-30T12:00:01Z" in second
+    assert "pending  {" in second
+    assert "more" in shown
+    assert "\x1b" not in shown
+    assert "more" not in _drawn(tables.nodes({"nodes": [node], "window": {}}))
+    assert "No node" in _drawn(tables.nodes({"nodes": [], "window": {}}))

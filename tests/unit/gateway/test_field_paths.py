@@ -20,6 +20,12 @@ from telha_gateway.routes.planning import _RENAMES
         ("vector.values[17]", "/vector/values/17"),
         ("nodes[2].valid_from_us", "/nodes/2/validFrom"),
         ("nodes[2].properties.max_size.a_us", "/nodes/2/properties/max_size/a_us"),
+        ("query.where", "/where"),
+        ("query.where.and[1].price", "/where/and/1/price"),
+        ('query.where.and[1]["unit price"].gte', "/where/and/1/unit price/gte"),
+        ('query.where["a.b[0]"].max_size_us', "/where/a.b[0]/max_size_us"),
+        ('where["a/b~\\"]"].eq', '/where/a~1b~0"]/eq'),
+        ('nodes[2].properties["a.b"][0].c_d', "/nodes/2/properties/a.b/0/c_d"),
         ("", ""),
     ],
 )

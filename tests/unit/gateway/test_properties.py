@@ -4,7 +4,7 @@ import pytest
 from google.protobuf import struct_pb2
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from telha_gateway.dto.properties import MAX_DEPTH, object_of, struct_of
+from telha_gateway.dto.properties import ROOM_FOR_PROPERTIES, object_of, struct_of
 from telha_gateway.faults import RequestFault
 
 exact = st.integers(-(2**53) + 1, 2**53 - 1)
@@ -47,8 +47,9 @@ def test_the_deepest_object_that_is_taken_survives_the_wire():
     def nested(levels):
         return {} if levels == 0 else {"a": nested(levels - 1)}
 
-    deepest = nested(MAX_DEPTH - 1)
+    levels = ROOM_FOR_PROPERTIES // 3
+    deepest = nested(levels)
     message = struct_of(deepest, "")
     assert object_of(struct_pb2.Struct.FromString(message.SerializeToString())) == deepest
     with pytest.raises(RequestFault, match="nested so deep"):
-        struct_of(nested(MAX_DEPTH), "")
+        struct_of(nested(levels + 1), "")

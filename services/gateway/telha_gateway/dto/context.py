@@ -23,6 +23,7 @@ class ContextRequest(Sent):
 
     question: planning.Question | None = None
     find: planning.Find | None = None
+    where: planning.Where | None = None
     limit: planning.FindLimit | None = None
     vector: planning.QueryVector | None = None
     expand_depth: planning.ExpandDepth | None = None
@@ -121,7 +122,7 @@ def context_message(body: ContextRequest) -> context_pb2.BuildRequest:
     """*body* on the wire."""
     return context_pb2.BuildRequest(
         question=body.question,
-        query=planning.query_message(body.find, body.limit),
+        query=planning.query_message(body.find, body.limit, body.where),
         vector=planning.vector_message(body.vector),
         expand_depth=body.expand_depth,
         window=planning.window_message(body.window),

@@ -1,10 +1,12 @@
 """Requests for plans and what they have in common, as the wire messages."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+from google.protobuf import struct_pb2
 from msgspec import Meta
 from telha.planner.v1 import plan_pb2, planner_pb2
 
+from telha_gateway.dto.properties import ROOM_FOR_CONDITIONS, struct_of
 from telha_gateway.dto.shape import Count, Instant, Int64, Sent, UInt32, Uuid
 from telha_gateway.instants import instant
 
@@ -24,6 +26,14 @@ _CLASSES: "dict[ClassName, plan_pb2.SpanClass]" = {
 Question = Annotated[str, Meta(description="What the caller wants to know; not blank, at most 16,384 bytes.")]
 Find = Annotated[str, Meta(description="The type of the nodes to start from, for example `passage`.")]
 FindLimit = Annotated[UInt32, Meta(description="Most nodes that `find` returns, 1 to 1000. Default 64.")]
+Where = Annotated[
+    dict[str, Any],
+    Meta(
+        description="What the nodes that `find` names must satisfy: `{field: {operator: value}}`, with `and`, `or` and "
+        "`not`. Operators: eq, ne, lt, lte, gt, gte, in, contains, startsWith, exists, match.",
+        examples=[{"tier": {"lte": 2}, "or": [{"region": {"eq": "eu-west"}}, {"notes": {"match": "sign-off"}}]}],
+    ),
+]
 ExpandDepth = Annotated[UInt32, Meta(description="Hops to expand from what was found: 0, 1 or 2.")]
 Model = Annotated[str, Meta(description="The model that will read the spans; decides how tokens are counted.")]
 Spaces = Annotated[
@@ -63,6 +73,7 @@ class PlanRequest(Sent):
 
     question: Question | None = None
     find: Find | None = None
+    where: Where | None = None
     limit: FindLimit | None = None
     vector: QueryVector | None = None
     expand_depth: ExpandDepth | None = None
@@ -112,7 +123,7 @@ def plan_message(body: PlanRequest) -> planner_pb2.PlanRequest:
     """*body* on the wire."""
     return planner_pb2.PlanRequest(
         question=body.question,
-        query=query_message(body.find, body.limit),
+        query=query_message(body.find, body.limit, body.where),
         vector=vector_message(body.vector),
         expand_depth=body.expand_depth,
         window=window_message(body.window),
@@ -146,9 +157,16 @@ def span_message(span: SpanCoordinate) -> plan_pb2.SpanRef:
     )
 
 
-def query_message(find: str | None, limit: int | None) -> plan_pb2.NodeQuery | None:
-    """The structured query, if either part of it was given."""
-    return None if find is None and limit is None else plan_pb2.NodeQuery(find=find or "", limit=limit)
+def query_message(find: str | None, limit: int | None, where: dict[str, Any] | None) -> plan_pb2.NodeQuery | None:
+    """The structured query, if any part of it was given."""
+    if find is None and limit is None and where is None:
+        return None
+    return plan_pb2.NodeQuery(find=find or "", limit=limit, where=where_message(where))
+
+
+def where_message(where: dict[str, Any] | None) -> struct_pb2.Struct | None:
+    """*where* on the wire; the planner knows its grammar."""
+    return None if where is None else struct_of(where, "/where", ROOM_FOR_CONDITIONS)
 
 
 def vector_message(vector: QueryVector | None) -> plan_pb2.QueryVector | None:

@@ -13,18 +13,25 @@ from google.protobuf import struct_pb2
 from telha_gateway.dto.shape import MAX_OFFSET
 from telha_gateway.faults import RequestFault, child
 
-MAX_DEPTH = 24
-"""Levels of nesting; each takes three of the hundred that protobuf parses."""
+ROOM_FOR_PROPERTIES = 69
+"""Levels of the hundred that protobuf parses; an object takes three of them, a list two."""
+ROOM_FOR_CONDITIONS = 90
+"""As much as fits; the planner's own ceiling is reached before."""
+
+_OBJECT, _LIST = 3, 2
 
 
-def struct_of(value: dict[str, Any], pointer: str) -> struct_pb2.Struct:
+def struct_of(value: dict[str, Any], pointer: str, room: int = ROOM_FOR_PROPERTIES) -> struct_pb2.Struct:
     """
     *value* as a Struct.
+
+    Args:
+        room: Levels that its nesting may take.
 
     Raises:
         RequestFault: A number does not fit, or the nesting has no end.
     """
-    _check(value, pointer, MAX_DEPTH)
+    _check(value, pointer, room)
     message = struct_pb2.Struct()
     message.update(value)
     return message
@@ -35,8 +42,8 @@ def object_of(message: struct_pb2.Struct) -> dict[str, object]:
     return {key: _value(message.fields[key]) for key in sorted(message.fields)}
 
 
-def _check(value: object, pointer: str, levels: int) -> None:
-    if levels == 0:
+def _check(value: object, pointer: str, room: int) -> None:
+    if room < 0:
         raise RequestFault(pointer, "must not be nested so deep")
     if isinstance(value, float):
         if not math.isfinite(value):
@@ -46,10 +53,10 @@ def _check(value: object, pointer: str, levels: int) -> None:
             raise RequestFault(pointer, "must be within ±(2^53 - 1), or a string")
     elif isinstance(value, dict):
         for key, member in cast("dict[str, object]", value).items():
-            _check(member, child(pointer, key), levels - 1)
+            _check(member, child(pointer, key), room - _OBJECT)
     elif isinstance(value, list):
         for index, member in enumerate(cast("list[object]", value)):
-            _check(member, child(pointer, index), levels - 1)
+            _check(member, child(pointer, index), room - _LIST)
 
 
 def _value(message: struct_pb2.Value) -> object:

@@ -2,11 +2,11 @@
 
 import msgspec
 
-from telha_gateway.dto import context, planning, plans
+from telha_gateway.dto import context, planning, plans, query
 from telha_gateway.exchange import Exchange
 from telha_gateway.operations import Operation
 
-_RENAMES = {"query.find": "find", "query.limit": "limit", "query": "find"}
+_RENAMES = {"query.find": "find", "query.limit": "limit", "query.where": "where", "query": "find"}
 
 
 async def _context(exchange: Exchange) -> msgspec.Struct:
@@ -30,6 +30,11 @@ async def _select(exchange: Exchange) -> msgspec.Struct:
     answer = await exchange.call(exchange.upstream.planner.Select, message)
     exchange.trace_id = answer.plan.trace_id
     return plans.select_answer(answer)
+
+
+async def _query(exchange: Exchange) -> msgspec.Struct:
+    message = query.query_message(await exchange.body(query.QueryRequest))
+    return query.query_answer(await exchange.call(exchange.upstream.memory.Query, message))
 
 
 _POOL_EXAMPLE = {
@@ -93,5 +98,19 @@ OPERATIONS = (
         run=_select,
         statuses=(422, 429),
         example=_POOL_EXAMPLE,
+    ),
+    Operation(
+        method="POST",
+        path="/v1/query",
+        id="queryNodes",
+        tag="Memory",
+        summary="Find nodes by type and by what they say",
+        description="Exact, by node id, one page at a time; all pages are read at the instants that the first one "
+        "resolved. No plan, and so no trace.",
+        body=query.QueryRequest,
+        answer=query.FoundNodes,
+        run=_query,
+        statuses=(429,),
+        example={"find": "service", "where": {"tier": {"lte": 2}, "name": {"startsWith": "check"}}},
     ),
 )

@@ -1,6 +1,7 @@
 """One tenant's memory as a request sees it: columns, and the newest commit the request may know."""
 
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -31,10 +32,17 @@ class Snapshot:
 
     index_version = INDEX_VERSION
 
-    def __init__(self, columns: TenantColumns, views: "Views", last_tx: int) -> None:
+    def __init__(
+        self,
+        columns: TenantColumns,
+        views: "Views",
+        last_tx: int,
+        read_properties: Callable[[Sequence[int]], list[str]],
+    ) -> None:
         self.columns = columns
         self.last_tx = last_tx
         self._views = views
+        self._read_properties = read_properties
 
     @property
     def erased_tx(self) -> int:
@@ -56,6 +64,15 @@ class Snapshot:
         if tx_t > self.last_tx:
             raise ValueError(f"tx_t {tx_t} is after the snapshot's last commit {self.last_tx}")
         return View(self.columns, self._views.at(self.columns, spaces, valid_t, tx_t), valid_t, tx_t)
+
+    def properties(self, versions: Int64) -> list[str]:
+        """
+        The properties of node versions as JSON text, given by row; read from the store.
+
+        Raises:
+            PropertiesErased: An erasure has taken one away since the columns were read.
+        """
+        return self._read_properties(self.columns.versions.no[versions].tolist())
 
     def node_ids(self, node_nos: npt.ArrayLike) -> list[bytes]:
         """The 16-byte ids of nodes."""

@@ -12,8 +12,10 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from telha_planner.memory import projection
+from telha_planner.memory.properties import read_properties
 from telha_planner.memory.store import Store
 
 from .projected import TenantColumns
@@ -77,7 +79,7 @@ class Columns:
             elif held.requests % _MEASURE_EVERY == 0:
                 self._make_room(held, columns)
             held.requests += 1
-            return Snapshot(columns, held.views, last_tx)
+            return Snapshot(columns, held.views, last_tx, partial(read_properties, self._store, tenant))
 
     def drop(self, tenant: int) -> None:
         """Forget *tenant*; the next request loads it again."""

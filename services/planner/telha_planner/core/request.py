@@ -15,6 +15,7 @@ from enum import Enum
 
 from .errors import RequestInvalid
 from .model import MAX_OFFSET, SpanClass, SpanRef
+from .predicate import Where
 
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
@@ -25,6 +26,7 @@ MAX_QUESTION_BYTES = 16_384
 MAX_SPACES = 256
 MAX_NAME_BYTES = 128
 MAX_FIND_LIMIT = 1000
+MAX_QUERY_PAGE = 1000
 MAX_DIMENSIONS = 4096
 MAX_OVERHEAD_TOKENS = 1_000_000
 MAX_FRAGMENTS = 100_000
@@ -70,6 +72,7 @@ class PlanRequest:
         question: What the caller wants to know.
         find: Node type of the structured leg.
         find_limit: Most nodes of the structured leg.
+        where: What those nodes must satisfy; only beside *find*.
         vector: Query vector, finite float32 values.
         vector_model: Model of *vector*; None is the tenant's active model.
         expand_depth: Hops, 0..2.
@@ -83,6 +86,7 @@ class PlanRequest:
     question: str | None = None
     find: str | None = None
     find_limit: int | None = None
+    where: Where | None = None
     vector: tuple[float, ...] | None = None
     vector_model: str | None = None
     expand_depth: int | None = None
@@ -100,6 +104,7 @@ class PlanRequest:
         if self.question is None and self.find is None and self.vector is None:
             raise RequestInvalid(field="question", rule="or query or vector is required")
         check_question(self.question)
+        check_where("query.where", self.where, self.find)
         if self.find is not None:
             check_name("query.find", self.find)
         check_range("query.limit", self.find_limit, 1, MAX_FIND_LIMIT)
@@ -113,6 +118,42 @@ class PlanRequest:
         if self.model is not None:
             check_name("model", self.model)
         check_spaces(self.spaces)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPosition:
+    """Where a page of a query ended: the last node, and the instants that its first page resolved, µs."""
+
+    node_id: bytes
+    valid_t: int
+    tx_t: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRequest:
+    """
+    Asks for nodes, by id.
+
+    Attributes:
+        find: Their type.
+        where: What they must satisfy.
+        page_size: Most nodes to return, 1..1000; None is the default.
+        after: The end of the page before; its instants then stand for *window*.
+    """
+
+    find: str
+    where: Where | None = None
+    window: Window = field(default_factory=Window)
+    spaces: tuple[str, ...] = ()
+    page_size: int | None = None
+    after: QueryPosition | None = None
+
+    def __post_init__(self) -> None:
+        check_where("where", self.where, self.find)
+        check_name("find", self.find)
+        check_window(self.window)
+        check_spaces(self.spaces)
+        check_range("page_size", self.page_size, 1, MAX_QUERY_PAGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +233,12 @@ def check_question(question: str | None) -> None:
         raise RequestInvalid(field="question", rule="must not be blank")
     if len(question.encode()) > MAX_QUESTION_BYTES:
         raise RequestInvalid(field="question", rule=f"must be at most {MAX_QUESTION_BYTES:,} bytes")
+
+
+def check_where(place: str, where: Where | None, find: str | None) -> None:
+    """Refuse conditions on nodes of no type."""
+    if where is not None and not find:
+        raise RequestInvalid(field=place, rule="must not be given without find")
 
 
 def check_text(place: str, text: str) -> None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from telha_planner.core.model import Float64, Int32, Int64, UInt8, UInt64
 from telha_planner.core.plan import RecallStats
 from telha_planner.core.request import Leg
+from telha_planner.memory.query import Predicate
 
 POOL_NODES = 2000
 """Most nodes in a pool; more are cut by (S desc, node id) and reported."""
@@ -63,6 +64,7 @@ class RecallQuery:
         encoding: Token column to read: `cl100k_base`, `o200k_base` or `estimate`; any other encoding is counted
             by the pipeline from the texts.
         largest_window: Tokens (overhead excluded) above which a window is not found, and not offered.
+        where: What the nodes of the structured leg satisfy; only beside *find*.
     """
 
     valid_t: int
@@ -80,6 +82,7 @@ class RecallQuery:
     encoding: str
     largest_window: int
     scoring: Scoring
+    where: Predicate | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ writes, or of other spaces.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -67,11 +68,12 @@ def recall(snapshot: Snapshot, query: RecallQuery) -> Recalled:
     Find, score and explode.
 
     Raises:
-        RequestInvalid: The vector does not fit the model, or the model is unknown.
+        RequestInvalid: The vector does not fit the model, the model is unknown, or `where` examines too many nodes.
+        PropertiesErased: An erasure has taken away what `where` looks at.
         ValueError: `query.tx_t` is after the snapshot.
     """
     view = snapshot.view(query.spaces, query.valid_t, query.tx_t)
-    legs = _run_legs(view, query)
+    legs = _run_legs(snapshot, view, query)
     roots = legs.roots
     places, decay = expand(view, roots, query.expand_depth, query.scoring.hop_decay)
     nodes = _scored(view, query, legs, places, decay)
@@ -100,15 +102,13 @@ def recall(snapshot: Snapshot, query: RecallQuery) -> Recalled:
     )
 
 
-def _run_legs(view: View, query: RecallQuery) -> _Legs:
+def _run_legs(snapshot: Snapshot, view: View, query: RecallQuery) -> _Legs:
     found = {Leg.STRUCTURED: _NOWHERE, Leg.SEMANTIC: _NOWHERE, Leg.LEXICAL: _NOWHERE}
     foremost = [_NOWHERE]
     depth = max(query.top_k, SCALE_NODES)
     skipped = query.skipped
-    if query.find is not None:
-        hits = structured.find(view, query.find)
-        hits = _packable(view, query, hits) if query.find == WINDOW else hits
-        found[Leg.STRUCTURED] = hits[: query.find_limit]
+    if query.find is not None and Leg.STRUCTURED in query.legs:
+        found[Leg.STRUCTURED] = _structured(snapshot, view, query, query.find)
     scores = None
     if query.question is not None:
         scores = bm25(view, term_counts(query.question), query.scoring)
@@ -142,6 +142,18 @@ def _run_legs(view: View, query: RecallQuery) -> _Legs:
         vectors,
         skipped,
     )
+
+
+def _structured(snapshot: Snapshot, view: View, query: RecallQuery, node_type: str) -> Int64:
+    hits, within = structured.of_type(view, node_type), None
+    if node_type == WINDOW:
+        hits, within = _packable(view, query, hits), (query.encoding, query.largest_window)
+    where = query.where
+    if where is None:
+        return hits[: query.find_limit]
+    key = (node_type, where.text, query.find_limit, within)
+    find = partial(structured.satisfying, snapshot, view, hits, where, query.find_limit)
+    return structured.remembered(view, key, find)
 
 
 def _packable(view: View, query: RecallQuery, places: Int64) -> Int64:

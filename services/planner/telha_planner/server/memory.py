@@ -30,6 +30,7 @@ from .translate_memory import (
     source_message,
 )
 from .translate_plan import read_window
+from .translate_query import query_response, read_query
 from .wire import decode
 
 DEFAULT_PAGE = 100
@@ -59,6 +60,7 @@ class MemorySurface:
                 "GetSource": self.get_source,
                 "ListSources": self.list_sources,
                 "EraseSource": self.erase_source,
+                "Query": self.query,
             },
         )
 
@@ -150,6 +152,15 @@ class MemorySurface:
                 sources=[source_message(source) for source in found[:size]],
                 next_page_token=page_token.write(found[size - 1].source_id, filters) if more else "",
             )
+
+        return (await self._as_caller(call, "read", read))[1]
+
+    async def query(self, raw: bytes, call: Call) -> memory_pb2.QueryResponse:
+        """Find nodes by type and by what they say."""
+
+        def read(_: Caller) -> memory_pb2.QueryResponse:
+            request, filters = read_query(decode(memory_pb2.QueryRequest, raw))
+            return query_response(self._planning.query(call.credential, request), filters)
 
         return (await self._as_caller(call, "read", read))[1]
 

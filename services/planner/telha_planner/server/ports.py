@@ -5,9 +5,9 @@ from typing import Any, Protocol
 
 from telha.trace.v1 import traces_pb2
 
-from telha_planner.answers import Answer, ContextAnswer
+from telha_planner.answers import Answer, ContextAnswer, QueryAnswer
 from telha_planner.caller import Caller
-from telha_planner.core.request import PlanRequest, SelectRequest, Window
+from telha_planner.core.request import PlanRequest, QueryRequest, SelectRequest, Window
 from telha_planner.ingest.document import DocumentInput
 from telha_planner.memory.reads import StoredSource
 from telha_planner.memory.records import ClarificationRecord, Committed, EdgeRecord, ErasureReceipt, NodeRecord
@@ -27,6 +27,9 @@ class Planning(Protocol):
 
     def select(self, credential: str, request: SelectRequest, sent: Mapping[str, Any]) -> Answer:
         """Select from the caller's own pool."""
+
+    def query(self, credential: str, request: QueryRequest) -> QueryAnswer:
+        """One page of the nodes that satisfy *request*."""
 
 
 class Records(Protocol):

@@ -15,6 +15,8 @@ from telha_planner.core.model import SpanClass, SpanRef
 from telha_planner.core.plan import EvidencePlan, PlanStats, RecallStats
 from telha_planner.core.request import Fragment, Leg, PlanRequest, SelectRequest, Window, format_uuid, parse_uuid
 
+from .translate_properties import read_conditions
+
 _LEGS: dict[int, Leg] = {
     plan_pb2.LEG_STRUCTURED: Leg.STRUCTURED,
     plan_pb2.LEG_SEMANTIC: Leg.SEMANTIC,
@@ -189,6 +191,8 @@ def _read_query(message: Asking, fields: dict[str, Any], sent: Sent) -> None:
     sent["query"] = {"find": query.find}
     if query.HasField("limit"):
         fields["find_limit"] = sent["query"]["limit"] = query.limit
+    if query.HasField("where"):
+        fields["where"], sent["query"]["where"] = read_conditions("query.where", query.where)
 
 
 def _read_vector(message: Asking, fields: dict[str, Any], sent: Sent) -> None:

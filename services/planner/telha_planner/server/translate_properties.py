@@ -1,4 +1,4 @@
-"""Properties of nodes: from `google.protobuf.Struct` to the one JSON text that is stored (RFC 8785)."""
+"""What comes as `google.protobuf.Struct`: properties, to the JSON text that is stored (RFC 8785), and conditions."""
 
 import math
 from typing import Any
@@ -7,6 +7,7 @@ import rfc8785
 from google.protobuf import struct_pb2
 
 from telha_planner.core.errors import RequestInvalid
+from telha_planner.core.predicate import Where, member, read_where
 from telha_planner.core.request import check_text
 
 MAX_PROPERTIES_BYTES = 65_536
@@ -20,24 +21,41 @@ def read_properties(place: str, struct: struct_pb2.Struct) -> str:
     Raises:
         RequestInvalid: A number is not finite, a text cannot be stored, a value is missing, or the whole is too long.
     """
-    text = rfc8785.dumps(_object(place, struct))
+    text = rfc8785.dumps(read_object(place, struct))
     if len(text) > MAX_PROPERTIES_BYTES:
         raise RequestInvalid(field=place, rule=f"must be at most {MAX_PROPERTIES_BYTES:,} bytes as JSON")
     return text.decode()
 
 
-def _object(place: str, struct: struct_pb2.Struct) -> dict[str, Any]:
+def read_conditions(place: str, struct: struct_pb2.Struct) -> tuple[Where, dict[str, Any]]:
+    """
+    The `where` at *place*, checked, and as sent.
+
+    Raises:
+        RequestInvalid: It breaks the grammar.
+    """
+    sent = read_object(place, struct)
+    return read_where(place, sent), sent
+
+
+def read_object(place: str, struct: struct_pb2.Struct) -> dict[str, Any]:
+    """
+    The JSON object at *place*, of dicts, lists, texts, finite numbers, booleans and None.
+
+    Raises:
+        RequestInvalid: A number is not finite, a text cannot be stored, or a value is missing.
+    """
     read = {}
     for key, value in struct.fields.items():
         check_text(place, key)
-        read[key] = _value(f"{place}.{key}", value)
+        read[key] = _value(member(place, key), value)
     return read
 
 
 def _value(place: str, value: struct_pb2.Value) -> Any:  # noqa: ANN401 (any JSON value)
     kind = value.WhichOneof("kind")
     if kind == "struct_value":
-        return _object(place, value.struct_value)
+        return read_object(place, value.struct_value)
     if kind == "list_value":
         return [_value(f"{place}[{index}]", inner) for index, inner in enumerate(value.list_value.values)]
     if kind == "string_value":

@@ -23,60 +23,67 @@ _sym_db = _symbol_database.Default()
 
 
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
+from telha.context.v1 import context_pb2 as telha_dot_context_dot_v1_dot_context__pb2
 from telha.planner.v1 import plan_pb2 as telha_dot_planner_dot_v1_dot_plan__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ctelha/memory/v1/memory.proto\x12\x0ftelha.memory.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1btelha/planner/v1/plan.proto\"\xba\x01\n\x08\x44ocument\x12\x16\n\tsource_id\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x10\n\x03uri\x18\x03 \x01(\tH\x01\x88\x01\x01\x12\r\n\x05space\x18\x04 \x01(\t\x12\x12\n\nmedia_type\x18\x05 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x06 \x01(\x0c\x12\x1a\n\rvalid_from_us\x18\x07 \x01(\x03H\x02\x88\x01\x01\x42\x0c\n\n_source_idB\x06\n\x04_uriB\x10\n\x0e_valid_from_us\"=\n\rIngestRequest\x12,\n\tdocuments\x18\x01 \x03(\x0b\x32\x19.telha.memory.v1.Document\"\xc0\x01\n\x10IngestedDocument\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\x19\n\x11source_version_tx\x18\x02 \x01(\x03\x12/\n\x07outcome\x18\x03 \x01(\x0e\x32\x1e.telha.memory.v1.IngestOutcome\x12\r\n\x05spans\x18\x04 \x01(\x04\x12\x14\n\x0cnodes_opened\x18\x05 \x01(\x04\x12\x14\n\x0cnodes_closed\x18\x06 \x01(\x04\x12\x12\n\nnodes_kept\x18\x07 \x01(\x04\"U\n\x0eIngestResponse\x12\x34\n\tdocuments\x18\x01 \x03(\x0b\x32!.telha.memory.v1.IngestedDocument\x12\r\n\x05tx_us\x18\x02 \x01(\x03\"+\n\nNodeVector\x12\r\n\x05model\x18\x01 \x01(\t\x12\x0e\n\x06values\x18\x02 \x03(\x02\"\xa5\x02\n\x04Node\x12\x0f\n\x07node_id\x18\x01 \x01(\t\x12\r\n\x05space\x18\x02 \x01(\t\x12\x0c\n\x04type\x18\x03 \x01(\t\x12+\n\nproperties\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x1a\n\rvalid_from_us\x18\x05 \x01(\x03H\x00\x88\x01\x01\x12\x18\n\x0bvalid_to_us\x18\x06 \x01(\x03H\x01\x88\x01\x01\x12-\n\nprovenance\x18\x07 \x03(\x0b\x32\x19.telha.planner.v1.SpanRef\x12\x30\n\x06vector\x18\x08 \x01(\x0b\x32\x1b.telha.memory.v1.NodeVectorH\x02\x88\x01\x01\x42\x10\n\x0e_valid_from_usB\x0e\n\x0c_valid_to_usB\t\n\x07_vector\"7\n\x0fPutNodesRequest\x12$\n\x05nodes\x18\x01 \x03(\x0b\x32\x15.telha.memory.v1.Node\"!\n\x10PutNodesResponse\x12\r\n\x05tx_us\x18\x01 \x01(\x03\"\xcf\x01\n\x04\x45\x64ge\x12\x0f\n\x07\x65\x64ge_id\x18\x01 \x01(\t\x12\x14\n\x0c\x66rom_node_id\x18\x02 \x01(\t\x12\x12\n\nto_node_id\x18\x03 \x01(\t\x12\x0c\n\x04type\x18\x04 \x01(\t\x12\x17\n\nconfidence\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12\x1a\n\rvalid_from_us\x18\x06 \x01(\x03H\x01\x88\x01\x01\x12\x18\n\x0bvalid_to_us\x18\x07 \x01(\x03H\x02\x88\x01\x01\x42\r\n\x0b_confidenceB\x10\n\x0e_valid_from_usB\x0e\n\x0c_valid_to_us\"7\n\x0fPutEdgesRequest\x12$\n\x05\x65\x64ges\x18\x01 \x03(\x0b\x32\x15.telha.memory.v1.Edge\"!\n\x10PutEdgesResponse\x12\r\n\x05tx_us\x18\x01 \x01(\x03\"[\n\rClarification\x12\x18\n\x10\x63larification_id\x18\x01 \x01(\t\x12\x0f\n\x07node_id\x18\x02 \x01(\t\x12\r\n\x05state\x18\x03 \x01(\t\x12\x10\n\x08question\x18\x04 \x01(\t\"R\n\x18PutClarificationsRequest\x12\x36\n\x0e\x63larifications\x18\x01 \x03(\x0b\x32\x1e.telha.memory.v1.Clarification\"*\n\x19PutClarificationsResponse\x12\r\n\x05tx_us\x18\x01 \x01(\x03\"\xaa\x01\n\x06Source\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x10\n\x03uri\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\r\n\x05space\x18\x04 \x01(\t\x12\x19\n\x11source_version_tx\x18\x05 \x01(\x03\x12\x0e\n\x06length\x18\x06 \x01(\x04\x12\x14\n\x0c\x63ontent_hash\x18\x07 \x01(\t\x12\x15\n\rvalid_from_us\x18\x08 \x01(\x03\x42\x06\n\x04_uri\"\xab\x01\n\x10GetSourceRequest\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\x1e\n\x11source_version_tx\x18\x02 \x01(\x03H\x00\x88\x01\x01\x12-\n\x06window\x18\x03 \x01(\x0b\x32\x18.telha.planner.v1.WindowH\x01\x88\x01\x01\x12\x14\n\x0cinclude_text\x18\x04 \x01(\x08\x42\x14\n\x12_source_version_txB\t\n\x07_window\"X\n\x11GetSourceResponse\x12\'\n\x06source\x18\x01 \x01(\x0b\x32\x17.telha.memory.v1.Source\x12\x11\n\x04text\x18\x02 \x01(\tH\x00\x88\x01\x01\x42\x07\n\x05_text\"K\n\x12ListSourcesRequest\x12\x0e\n\x06spaces\x18\x01 \x03(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"X\n\x13ListSourcesResponse\x12(\n\x07sources\x18\x01 \x03(\x0b\x32\x17.telha.memory.v1.Source\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\'\n\x12\x45raseSourceRequest\x12\x11\n\tsource_id\x18\x01 \x01(\t\"\x87\x01\n\x13\x45raseSourceResponse\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\r\n\x05tx_us\x18\x02 \x01(\x03\x12\x10\n\x08versions\x18\x03 \x01(\x04\x12\r\n\x05spans\x18\x04 \x01(\x04\x12\r\n\x05nodes\x18\x05 \x01(\x04\x12\r\n\x05\x65\x64ges\x18\x06 \x01(\x04\x12\x0f\n\x07vectors\x18\x07 \x01(\x04*\x85\x01\n\rIngestOutcome\x12\x1e\n\x1aINGEST_OUTCOME_UNSPECIFIED\x10\x00\x12\x1a\n\x16INGEST_OUTCOME_CREATED\x10\x01\x12\x1a\n\x16INGEST_OUTCOME_UPDATED\x10\x02\x12\x1c\n\x18INGEST_OUTCOME_UNCHANGED\x10\x03\x32\xe9\x04\n\x06Memory\x12I\n\x06Ingest\x12\x1e.telha.memory.v1.IngestRequest\x1a\x1f.telha.memory.v1.IngestResponse\x12O\n\x08PutNodes\x12 .telha.memory.v1.PutNodesRequest\x1a!.telha.memory.v1.PutNodesResponse\x12O\n\x08PutEdges\x12 .telha.memory.v1.PutEdgesRequest\x1a!.telha.memory.v1.PutEdgesResponse\x12j\n\x11PutClarifications\x12).telha.memory.v1.PutClarificationsRequest\x1a*.telha.memory.v1.PutClarificationsResponse\x12R\n\tGetSource\x12!.telha.memory.v1.GetSourceRequest\x1a\".telha.memory.v1.GetSourceResponse\x12X\n\x0bListSources\x12#.telha.memory.v1.ListSourcesRequest\x1a$.telha.memory.v1.ListSourcesResponse\x12X\n\x0b\x45raseSource\x12#.telha.memory.v1.EraseSourceRequest\x1a$.telha.memory.v1.EraseSourceResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ctelha/memory/v1/memory.proto\x12\x0ftelha.memory.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1etelha/context/v1/context.proto\x1a\x1btelha/planner/v1/plan.proto\"\xba\x01\n\x08\x44ocument\x12\x16\n\tsource_id\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x10\n\x03uri\x18\x03 \x01(\tH\x01\x88\x01\x01\x12\r\n\x05space\x18\x04 \x01(\t\x12\x12\n\nmedia_type\x18\x05 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x06 \x01(\x0c\x12\x1a\n\rvalid_from_us\x18\x07 \x01(\x03H\x02\x88\x01\x01\x42\x0c\n\n_source_idB\x06\n\x04_uriB\x10\n\x0e_valid_from_us\"=\n\rIngestRequest\x12,\n\tdocuments\x18\x01 \x03(\x0b\x32\x19.telha.memory.v1.Document\"\xc0\x01\n\x10IngestedDocument\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\x19\n\x11source_version_tx\x18\x02 \x01(\x03\x12/\n\x07outcome\x18\x03 \x01(\x0e\x32\x1e.telha.memory.v1.IngestOutcome\x12\r\n\x05spans\x18\x04 \x01(\x04\x12\x14\n\x0cnodes_opened\x18\x05 \x01(\x04\x12\x14\n\x0cnodes_closed\x18\x06 \x01(\x04\x12\x12\n\nnodes_kept\x18\x07 \x01(\x04\"U\n\x0eIngestResponse\x12\x34\n\tdocuments\x18\x01 \x03(\x0b\x32!.telha.memory.v1.IngestedDocument\x12\r\n\x05tx_us\x18\x02 \x01(\x03\"+\n\nNodeVector\x12\r\n\x05model\x18\x01 \x01(\t\x12\x0e\n\x06values\x18\x02 \x03(\x02\"\xa5\x02\n\x04Node\x12\x0f\n\x07node_id\x18\x01 \x01(\t\x12\r\n\x05space\x18\x02 \x01(\t\x12\x0c\n\x04type\x18\x03 \x01(\t\x12+\n\nproperties\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x1a\n\rvalid_from_us\x18\x05 \x01(\x03H\x00\x88\x01\x01\x12\x18\n\x0bvalid_to_us\x18\x06 \x01(\x03H\x01\x88\x01\x01\x12-\n\nprovenance\x18\x07 \x03(\x0b\x32\x19.telha.planner.v1.SpanRef\x12\x30\n\x06vector\x18\x08 \x01(\x0b\x32\x1b.telha.memory.v1.NodeVectorH\x02\x88\x01\x01\x42\x10\n\x0e_valid_from_usB\x0e\n\x0c_valid_to_usB\t\n\x07_vector\"7\n\x0fPutNodesRequest\x12$\n\x05nodes\x18\x01 \x03(\x0b\x32\x15.telha.memory.v1.Node\"!\n\x10PutNodesResponse\x12\r\n\x05tx_us\x18\x01 \x01(\x03\"\xcf\x01\n\x04\x45\x64ge\x12\x0f\n\x07\x65\x64ge_id\x18\x01 \x01(\t\x12\x14\n\x0c\x66rom_node_id\x18\x02 \x01(\t\x12\x12\n\nto_node_id\x18\x03 \x01(\t\x12\x0c\n\x04type\x18\x04 \x01(\t\x12\x17\n\nconfidence\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12\x1a\n\rvalid_from_us\x18\x06 \x01(\x03H\x01\x88\x01\x01\x12\x18\n\x0bvalid_to_us\x18\x07 \x01(\x03H\x02\x88\x01\x01\x42\r\n\x0b_confidenceB\x10\n\x0e_valid_from_usB\x0e\n\x0c_valid_to_us\"7\n\x0fPutEdgesRequest\x12$\n\x05\x65\x64ges\x18\x01 \x03(\x0b\x32\x15.telha.memory.v1.Edge\"!\n\x10PutEdgesResponse\x12\r\n\x05tx_us\x18\x01 \x01(\x03\"[\n\rClarification\x12\x18\n\x10\x63larification_id\x18\x01 \x01(\t\x12\x0f\n\x07node_id\x18\x02 \x01(\t\x12\r\n\x05state\x18\x03 \x01(\t\x12\x10\n\x08question\x18\x04 \x01(\t\"R\n\x18PutClarificationsRequest\x12\x36\n\x0e\x63larifications\x18\x01 \x03(\x0b\x32\x1e.telha.memory.v1.Clarification\"*\n\x19PutClarificationsResponse\x12\r\n\x05tx_us\x18\x01 \x01(\x03\"\xaa\x01\n\x06Source\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x10\n\x03uri\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\r\n\x05space\x18\x04 \x01(\t\x12\x19\n\x11source_version_tx\x18\x05 \x01(\x03\x12\x0e\n\x06length\x18\x06 \x01(\x04\x12\x14\n\x0c\x63ontent_hash\x18\x07 \x01(\t\x12\x15\n\rvalid_from_us\x18\x08 \x01(\x03\x42\x06\n\x04_uri\"\xab\x01\n\x10GetSourceRequest\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\x1e\n\x11source_version_tx\x18\x02 \x01(\x03H\x00\x88\x01\x01\x12-\n\x06window\x18\x03 \x01(\x0b\x32\x18.telha.planner.v1.WindowH\x01\x88\x01\x01\x12\x14\n\x0cinclude_text\x18\x04 \x01(\x08\x42\x14\n\x12_source_version_txB\t\n\x07_window\"X\n\x11GetSourceResponse\x12\'\n\x06source\x18\x01 \x01(\x0b\x32\x17.telha.memory.v1.Source\x12\x11\n\x04text\x18\x02 \x01(\tH\x00\x88\x01\x01\x42\x07\n\x05_text\"K\n\x12ListSourcesRequest\x12\x0e\n\x06spaces\x18\x01 \x03(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"X\n\x13ListSourcesResponse\x12(\n\x07sources\x18\x01 \x03(\x0b\x32\x17.telha.memory.v1.Source\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\'\n\x12\x45raseSourceRequest\x12\x11\n\tsource_id\x18\x01 \x01(\t\"\x87\x01\n\x13\x45raseSourceResponse\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\r\n\x05tx_us\x18\x02 \x01(\x03\x12\x10\n\x08versions\x18\x03 \x01(\x04\x12\r\n\x05spans\x18\x04 \x01(\x04\x12\r\n\x05nodes\x18\x05 \x01(\x04\x12\r\n\x05\x65\x64ges\x18\x06 \x01(\x04\x12\x0f\n\x07vectors\x18\x07 \x01(\x04\"\xa5\x01\n\x0cQueryRequest\x12\x0c\n\x04\x66ind\x18\x01 \x01(\t\x12&\n\x05where\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\x12(\n\x06window\x18\x03 \x01(\x0b\x32\x18.telha.planner.v1.Window\x12\x0e\n\x06spaces\x18\x04 \x03(\t\x12\x11\n\tpage_size\x18\x05 \x01(\x05\x12\x12\n\npage_token\x18\x06 \x01(\t\"\x9d\x02\n\tFoundNode\x12\x0f\n\x07node_id\x18\x01 \x01(\t\x12\x0c\n\x04type\x18\x02 \x01(\t\x12\r\n\x05space\x18\x03 \x01(\t\x12+\n\nproperties\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x15\n\rvalid_from_us\x18\x05 \x01(\x03\x12\x18\n\x0bvalid_to_us\x18\x06 \x01(\x03H\x00\x88\x01\x01\x12-\n\nprovenance\x18\x07 \x03(\x0b\x32\x19.telha.planner.v1.SpanRef\x12\x45\n\x15pending_clarification\x18\x08 \x01(\x0b\x32&.telha.context.v1.PendingClarificationB\x0e\n\x0c_valid_to_us\"}\n\rQueryResponse\x12)\n\x05nodes\x18\x01 \x03(\x0b\x32\x1a.telha.memory.v1.FoundNode\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12(\n\x06window\x18\x03 \x01(\x0b\x32\x18.telha.planner.v1.Window*\x85\x01\n\rIngestOutcome\x12\x1e\n\x1aINGEST_OUTCOME_UNSPECIFIED\x10\x00\x12\x1a\n\x16INGEST_OUTCOME_CREATED\x10\x01\x12\x1a\n\x16INGEST_OUTCOME_UPDATED\x10\x02\x12\x1c\n\x18INGEST_OUTCOME_UNCHANGED\x10\x03\x32\xb1\x05\n\x06Memory\x12I\n\x06Ingest\x12\x1e.telha.memory.v1.IngestRequest\x1a\x1f.telha.memory.v1.IngestResponse\x12O\n\x08PutNodes\x12 .telha.memory.v1.PutNodesRequest\x1a!.telha.memory.v1.PutNodesResponse\x12O\n\x08PutEdges\x12 .telha.memory.v1.PutEdgesRequest\x1a!.telha.memory.v1.PutEdgesResponse\x12j\n\x11PutClarifications\x12).telha.memory.v1.PutClarificationsRequest\x1a*.telha.memory.v1.PutClarificationsResponse\x12R\n\tGetSource\x12!.telha.memory.v1.GetSourceRequest\x1a\".telha.memory.v1.GetSourceResponse\x12X\n\x0bListSources\x12#.telha.memory.v1.ListSourcesRequest\x1a$.telha.memory.v1.ListSourcesResponse\x12X\n\x0b\x45raseSource\x12#.telha.memory.v1.EraseSourceRequest\x1a$.telha.memory.v1.EraseSourceResponse\x12\x46\n\x05Query\x12\x1d.telha.memory.v1.QueryRequest\x1a\x1e.telha.memory.v1.QueryResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'telha.memory.v1.memory_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_INGESTOUTCOME']._serialized_start=2382
-  _globals['_INGESTOUTCOME']._serialized_end=2515
-  _globals['_DOCUMENT']._serialized_start=109
-  _globals['_DOCUMENT']._serialized_end=295
-  _globals['_INGESTREQUEST']._serialized_start=297
-  _globals['_INGESTREQUEST']._serialized_end=358
-  _globals['_INGESTEDDOCUMENT']._serialized_start=361
-  _globals['_INGESTEDDOCUMENT']._serialized_end=553
-  _globals['_INGESTRESPONSE']._serialized_start=555
-  _globals['_INGESTRESPONSE']._serialized_end=640
-  _globals['_NODEVECTOR']._serialized_start=642
-  _globals['_NODEVECTOR']._serialized_end=685
-  _globals['_NODE']._serialized_start=688
-  _globals['_NODE']._serialized_end=981
-  _globals['_PUTNODESREQUEST']._serialized_start=983
-  _globals['_PUTNODESREQUEST']._serialized_end=1038
-  _globals['_PUTNODESRESPONSE']._serialized_start=1040
-  _globals['_PUTNODESRESPONSE']._serialized_end=1073
-  _globals['_EDGE']._serialized_start=1076
-  _globals['_EDGE']._serialized_end=1283
-  _globals['_PUTEDGESREQUEST']._serialized_start=1285
-  _globals['_PUTEDGESREQUEST']._serialized_end=1340
-  _globals['_PUTEDGESRESPONSE']._serialized_start=1342
-  _globals['_PUTEDGESRESPONSE']._serialized_end=1375
-  _globals['_CLARIFICATION']._serialized_start=1377
-  _globals['_CLARIFICATION']._serialized_end=1468
-  _globals['_PUTCLARIFICATIONSREQUEST']._serialized_start=1470
-  _globals['_PUTCLARIFICATIONSREQUEST']._serialized_end=1552
-  _globals['_PUTCLARIFICATIONSRESPONSE']._serialized_start=1554
-  _globals['_PUTCLARIFICATIONSRESPONSE']._serialized_end=1596
-  _globals['_SOURCE']._serialized_start=1599
-  _globals['_SOURCE']._serialized_end=1769
-  _globals['_GETSOURCEREQUEST']._serialized_start=1772
-  _globals['_GETSOURCEREQUEST']._serialized_end=1943
-  _globals['_GETSOURCERESPONSE']._serialized_start=1945
-  _globals['_GETSOURCERESPONSE']._serialized_end=2033
-  _globals['_LISTSOURCESREQUEST']._serialized_start=2035
-  _globals['_LISTSOURCESREQUEST']._serialized_end=2110
-  _globals['_LISTSOURCESRESPONSE']._serialized_start=2112
-  _globals['_LISTSOURCESRESPONSE']._serialized_end=2200
-  _globals['_ERASESOURCEREQUEST']._serialized_start=2202
-  _globals['_ERASESOURCEREQUEST']._serialized_end=2241
-  _globals['_ERASESOURCERESPONSE']._serialized_start=2244
-  _globals['_ERASESOURCERESPONSE']._serialized_end=2379
-  _globals['_MEMORY']._serialized_start=2518
-  _globals['_MEMORY']._serialized_end=3135
+  _globals['_INGESTOUTCOME']._serialized_start=2997
+  _globals['_INGESTOUTCOME']._serialized_end=3130
+  _globals['_DOCUMENT']._serialized_start=141
+  _globals['_DOCUMENT']._serialized_end=327
+  _globals['_INGESTREQUEST']._serialized_start=329
+  _globals['_INGESTREQUEST']._serialized_end=390
+  _globals['_INGESTEDDOCUMENT']._serialized_start=393
+  _globals['_INGESTEDDOCUMENT']._serialized_end=585
+  _globals['_INGESTRESPONSE']._serialized_start=587
+  _globals['_INGESTRESPONSE']._serialized_end=672
+  _globals['_NODEVECTOR']._serialized_start=674
+  _globals['_NODEVECTOR']._serialized_end=717
+  _globals['_NODE']._serialized_start=720
+  _globals['_NODE']._serialized_end=1013
+  _globals['_PUTNODESREQUEST']._serialized_start=1015
+  _globals['_PUTNODESREQUEST']._serialized_end=1070
+  _globals['_PUTNODESRESPONSE']._serialized_start=1072
+  _globals['_PUTNODESRESPONSE']._serialized_end=1105
+  _globals['_EDGE']._serialized_start=1108
+  _globals['_EDGE']._serialized_end=1315
+  _globals['_PUTEDGESREQUEST']._serialized_start=1317
+  _globals['_PUTEDGESREQUEST']._serialized_end=1372
+  _globals['_PUTEDGESRESPONSE']._serialized_start=1374
+  _globals['_PUTEDGESRESPONSE']._serialized_end=1407
+  _globals['_CLARIFICATION']._serialized_start=1409
+  _globals['_CLARIFICATION']._serialized_end=1500
+  _globals['_PUTCLARIFICATIONSREQUEST']._serialized_start=1502
+  _globals['_PUTCLARIFICATIONSREQUEST']._serialized_end=1584
+  _globals['_PUTCLARIFICATIONSRESPONSE']._serialized_start=1586
+  _globals['_PUTCLARIFICATIONSRESPONSE']._serialized_end=1628
+  _globals['_SOURCE']._serialized_start=1631
+  _globals['_SOURCE']._serialized_end=1801
+  _globals['_GETSOURCEREQUEST']._serialized_start=1804
+  _globals['_GETSOURCEREQUEST']._serialized_end=1975
+  _globals['_GETSOURCERESPONSE']._serialized_start=1977
+  _globals['_GETSOURCERESPONSE']._serialized_end=2065
+  _globals['_LISTSOURCESREQUEST']._serialized_start=2067
+  _globals['_LISTSOURCESREQUEST']._serialized_end=2142
+  _globals['_LISTSOURCESRESPONSE']._serialized_start=2144
+  _globals['_LISTSOURCESRESPONSE']._serialized_end=2232
+  _globals['_ERASESOURCEREQUEST']._serialized_start=2234
+  _globals['_ERASESOURCEREQUEST']._serialized_end=2273
+  _globals['_ERASESOURCERESPONSE']._serialized_start=2276
+  _globals['_ERASESOURCERESPONSE']._serialized_end=2411
+  _globals['_QUERYREQUEST']._serialized_start=2414
+  _globals['_QUERYREQUEST']._serialized_end=2579
+  _globals['_FOUNDNODE']._serialized_start=2582
+  _globals['_FOUNDNODE']._serialized_end=2867
+  _globals['_QUERYRESPONSE']._serialized_start=2869
+  _globals['_QUERYRESPONSE']._serialized_end=2994
+  _globals['_MEMORY']._serialized_start=3133
+  _globals['_MEMORY']._serialized_end=3822
 # @@protoc_insertion_point(module_scope)

@@ -1,4 +1,5 @@
 from google.protobuf import struct_pb2 as _struct_pb2
+from telha.context.v1 import context_pb2 as _context_pb2
 from telha.planner.v1 import plan_pb2 as _plan_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -245,3 +246,49 @@ class EraseSourceResponse(_message.Message):
     edges: int
     vectors: int
     def __init__(self, source_id: _Optional[str] = ..., tx_us: _Optional[int] = ..., versions: _Optional[int] = ..., spans: _Optional[int] = ..., nodes: _Optional[int] = ..., edges: _Optional[int] = ..., vectors: _Optional[int] = ...) -> None: ...
+
+class QueryRequest(_message.Message):
+    __slots__ = ("find", "where", "window", "spaces", "page_size", "page_token")
+    FIND_FIELD_NUMBER: _ClassVar[int]
+    WHERE_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_FIELD_NUMBER: _ClassVar[int]
+    SPACES_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    find: str
+    where: _struct_pb2.Struct
+    window: _plan_pb2.Window
+    spaces: _containers.RepeatedScalarFieldContainer[str]
+    page_size: int
+    page_token: str
+    def __init__(self, find: _Optional[str] = ..., where: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ..., spaces: _Optional[_Iterable[str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class FoundNode(_message.Message):
+    __slots__ = ("node_id", "type", "space", "properties", "valid_from_us", "valid_to_us", "provenance", "pending_clarification")
+    NODE_ID_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    SPACE_FIELD_NUMBER: _ClassVar[int]
+    PROPERTIES_FIELD_NUMBER: _ClassVar[int]
+    VALID_FROM_US_FIELD_NUMBER: _ClassVar[int]
+    VALID_TO_US_FIELD_NUMBER: _ClassVar[int]
+    PROVENANCE_FIELD_NUMBER: _ClassVar[int]
+    PENDING_CLARIFICATION_FIELD_NUMBER: _ClassVar[int]
+    node_id: str
+    type: str
+    space: str
+    properties: _struct_pb2.Struct
+    valid_from_us: int
+    valid_to_us: int
+    provenance: _containers.RepeatedCompositeFieldContainer[_plan_pb2.SpanRef]
+    pending_clarification: _context_pb2.PendingClarification
+    def __init__(self, node_id: _Optional[str] = ..., type: _Optional[str] = ..., space: _Optional[str] = ..., properties: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., valid_from_us: _Optional[int] = ..., valid_to_us: _Optional[int] = ..., provenance: _Optional[_Iterable[_Union[_plan_pb2.SpanRef, _Mapping]]] = ..., pending_clarification: _Optional[_Union[_context_pb2.PendingClarification, _Mapping]] = ...) -> None: ...
+
+class QueryResponse(_message.Message):
+    __slots__ = ("nodes", "next_page_token", "window")
+    NODES_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_FIELD_NUMBER: _ClassVar[int]
+    nodes: _containers.RepeatedCompositeFieldContainer[FoundNode]
+    next_page_token: str
+    window: _plan_pb2.Window
+    def __init__(self, nodes: _Optional[_Iterable[_Union[FoundNode, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ...) -> None: ...

@@ -70,6 +70,11 @@ class MemoryStub:
                 request_serializer=telha_dot_memory_dot_v1_dot_memory__pb2.EraseSourceRequest.SerializeToString,
                 response_deserializer=telha_dot_memory_dot_v1_dot_memory__pb2.EraseSourceResponse.FromString,
                 _registered_method=True)
+        self.Query = channel.unary_unary(
+                '/telha.memory.v1.Memory/Query',
+                request_serializer=telha_dot_memory_dot_v1_dot_memory__pb2.QueryRequest.SerializeToString,
+                response_deserializer=telha_dot_memory_dot_v1_dot_memory__pb2.QueryResponse.FromString,
+                _registered_method=True)
 
 
 class MemoryServicer:
@@ -125,6 +130,13 @@ class MemoryServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Query(self, request, context):
+        """Finds nodes by type and by what they say, by id.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_MemoryServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -162,6 +174,11 @@ def add_MemoryServicer_to_server(servicer, server):
                     servicer.EraseSource,
                     request_deserializer=telha_dot_memory_dot_v1_dot_memory__pb2.EraseSourceRequest.FromString,
                     response_serializer=telha_dot_memory_dot_v1_dot_memory__pb2.EraseSourceResponse.SerializeToString,
+            ),
+            'Query': grpc.unary_unary_rpc_method_handler(
+                    servicer.Query,
+                    request_deserializer=telha_dot_memory_dot_v1_dot_memory__pb2.QueryRequest.FromString,
+                    response_serializer=telha_dot_memory_dot_v1_dot_memory__pb2.QueryResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -354,6 +371,33 @@ class Memory:
             '/telha.memory.v1.Memory/EraseSource',
             telha_dot_memory_dot_v1_dot_memory__pb2.EraseSourceRequest.SerializeToString,
             telha_dot_memory_dot_v1_dot_memory__pb2.EraseSourceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Query(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/telha.memory.v1.Memory/Query',
+            telha_dot_memory_dot_v1_dot_memory__pb2.QueryRequest.SerializeToString,
+            telha_dot_memory_dot_v1_dot_memory__pb2.QueryResponse.FromString,
             options,
             channel_credentials,
             insecure,

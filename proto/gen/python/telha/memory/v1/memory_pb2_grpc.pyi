@@ -47,6 +47,8 @@ class MemoryStub:
     """Lists sources by id."""
     EraseSource: _grpc.UnaryUnaryMultiCallable[_memory_pb2.EraseSourceRequest, _memory_pb2.EraseSourceResponse]
     """Removes a source, all its versions and all that was derived from it."""
+    Query: _grpc.UnaryUnaryMultiCallable[_memory_pb2.QueryRequest, _memory_pb2.QueryResponse]
+    """Finds nodes by type and by what they say, by id."""
 
 @_typing.type_check_only
 class MemoryAsyncStub(MemoryStub):
@@ -67,6 +69,8 @@ class MemoryAsyncStub(MemoryStub):
     """Lists sources by id."""
     EraseSource: _aio.UnaryUnaryMultiCallable[_memory_pb2.EraseSourceRequest, _memory_pb2.EraseSourceResponse]  # type: ignore[assignment]
     """Removes a source, all its versions and all that was derived from it."""
+    Query: _aio.UnaryUnaryMultiCallable[_memory_pb2.QueryRequest, _memory_pb2.QueryResponse]  # type: ignore[assignment]
+    """Finds nodes by type and by what they say, by id."""
 
 class MemoryServicer(metaclass=_abc_1.ABCMeta):
     """Writes and reads the bitemporal memory under the planner. Each call is one transaction: all or nothing."""
@@ -126,5 +130,13 @@ class MemoryServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_memory_pb2.EraseSourceResponse, _abc.Awaitable[_memory_pb2.EraseSourceResponse]]:
         """Removes a source, all its versions and all that was derived from it."""
+
+    @_abc_1.abstractmethod
+    def Query(
+        self,
+        request: _memory_pb2.QueryRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_memory_pb2.QueryResponse, _abc.Awaitable[_memory_pb2.QueryResponse]]:
+        """Finds nodes by type and by what they say, by id."""
 
 def add_MemoryServicer_to_server(servicer: MemoryServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

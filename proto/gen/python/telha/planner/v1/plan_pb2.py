@@ -22,37 +22,38 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1btelha/planner/v1/plan.proto\x12\x10telha.planner.v1\"S\n\x07SpanRef\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\x19\n\x11source_version_tx\x18\x02 \x01(\x03\x12\r\n\x05start\x18\x03 \x01(\x04\x12\x0b\n\x03\x65nd\x18\x04 \x01(\x04\"^\n\x06Window\x12\x1a\n\rvalid_time_us\x18\x01 \x01(\x03H\x00\x88\x01\x01\x12\x17\n\ntx_time_us\x18\x02 \x01(\x03H\x01\x88\x01\x01\x42\x10\n\x0e_valid_time_usB\r\n\x0b_tx_time_us\"V\n\x06\x42udget\x12\x17\n\nmax_tokens\x18\x01 \x01(\x03H\x00\x88\x01\x01\x12\x16\n\tmax_spans\x18\x02 \x01(\x03H\x01\x88\x01\x01\x42\r\n\x0b_max_tokensB\x0c\n\n_max_spans\"7\n\tNodeQuery\x12\x0c\n\x04\x66ind\x18\x01 \x01(\t\x12\x12\n\x05limit\x18\x02 \x01(\rH\x00\x88\x01\x01\x42\x08\n\x06_limit\";\n\x0bQueryVector\x12\x0e\n\x06values\x18\x01 \x03(\x02\x12\x12\n\x05model\x18\x02 \x01(\tH\x00\x88\x01\x01\x42\x08\n\x06_model\"\xaa\x01\n\x0bPlannedSpan\x12\'\n\x04span\x18\x01 \x01(\x0b\x32\x19.telha.planner.v1.SpanRef\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x36\n\nspan_class\x18\x03 \x01(\x0e\x32\x1b.telha.planner.v1.SpanClassR\x05\x63lass\x12\x0e\n\x06weight\x18\x04 \x01(\x01\x12\x0e\n\x06tokens\x18\x05 \x01(\x04\x12\x0c\n\x04text\x18\x06 \x01(\t\"\xf3\x01\n\x0bRecallStats\x12)\n\x04legs\x18\x01 \x01(\x0b\x32\x1b.telha.planner.v1.LegCounts\x12\r\n\x05nodes\x18\x02 \x01(\x04\x12\x1b\n\x13nodes_without_spans\x18\x03 \x01(\x04\x12\x14\n\x0ckind_missing\x18\x04 \x01(\x04\x12\x16\n\x0eslices_missing\x18\x05 \x01(\x04\x12\x12\n\nzero_score\x18\x06 \x01(\x04\x12\x13\n\x0bpool_capped\x18\x07 \x01(\x04\x12\x1f\n\x12vector_leg_skipped\x18\x08 \x01(\tH\x00\x88\x01\x01\x42\x15\n\x13_vector_leg_skipped\"N\n\tLegCounts\x12\r\n\x05query\x18\x01 \x01(\x04\x12\x0e\n\x06vector\x18\x02 \x01(\x04\x12\x0f\n\x07lexical\x18\x03 \x01(\x04\x12\x11\n\ttraversal\x18\x04 \x01(\x04\"\xba\x03\n\tPlanStats\x12\x12\n\npool_spans\x18\x01 \x01(\x04\x12\x16\n\x0eselected_spans\x18\x02 \x01(\x04\x12\x0f\n\x07\x64\x65\x64uped\x18\x03 \x01(\x04\x12\x12\n\nunpackable\x18\x04 \x01(\x04\x12\x16\n\x0e\x62udget_skipped\x18\x05 \x01(\x04\x12\x13\n\x0b\x63\x61p_skipped\x18\x06 \x01(\x04\x12\x1a\n\x12span_limit_skipped\x18\x07 \x01(\x04\x12\x1e\n\x16\x62udget_stranded_by_cap\x18\x08 \x01(\x04\x12\x16\n\x0etoken_estimate\x18\t \x01(\x08\x12\x11\n\ttokenizer\x18\n \x01(\t\x12\x11\n\trequested\x18\x0b \x01(\x04\x12\x0f\n\x07\x61pplied\x18\x0c \x01(\x04\x12\x11\n\tmax_spans\x18\r \x01(\x04\x12\x1b\n\x13max_frac_per_source\x18\x0e \x01(\x01\x12\x1c\n\x14span_overhead_tokens\x18\x0f \x01(\x04\x12-\n\x06recall\x18\x10 \x01(\x0b\x32\x1d.telha.planner.v1.RecallStats\x12\x12\n\nplan_model\x18\x11 \x01(\t\x12\x13\n\x0bscore_model\x18\x12 \x01(\t\"\xbf\x01\n\x0c\x45videncePlan\x12\x12\n\nplan_model\x18\x01 \x01(\t\x12\x0e\n\x06\x62udget\x18\x02 \x01(\x04\x12\x0c\n\x04used\x18\x03 \x01(\x04\x12,\n\x05spans\x18\x04 \x03(\x0b\x32\x1d.telha.planner.v1.PlannedSpan\x12*\n\x05stats\x18\x05 \x01(\x0b\x32\x1b.telha.planner.v1.PlanStats\x12\x11\n\tplan_hash\x18\x06 \x01(\t\x12\x10\n\x08trace_id\x18\x07 \x01(\t*S\n\tSpanClass\x12\x1a\n\x16SPAN_CLASS_UNSPECIFIED\x10\x00\x12\x14\n\x10SPAN_CLASS_TRUTH\x10\x01\x12\x14\n\x10SPAN_CLASS_CACHE\x10\x02*Q\n\x03Leg\x12\x13\n\x0fLEG_UNSPECIFIED\x10\x00\x12\x12\n\x0eLEG_STRUCTURED\x10\x01\x12\x10\n\x0cLEG_SEMANTIC\x10\x02\x12\x0f\n\x0bLEG_LEXICAL\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1btelha/planner/v1/plan.proto\x12\x10telha.planner.v1\x1a\x1cgoogle/protobuf/struct.proto\"S\n\x07SpanRef\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\x19\n\x11source_version_tx\x18\x02 \x01(\x03\x12\r\n\x05start\x18\x03 \x01(\x04\x12\x0b\n\x03\x65nd\x18\x04 \x01(\x04\"^\n\x06Window\x12\x1a\n\rvalid_time_us\x18\x01 \x01(\x03H\x00\x88\x01\x01\x12\x17\n\ntx_time_us\x18\x02 \x01(\x03H\x01\x88\x01\x01\x42\x10\n\x0e_valid_time_usB\r\n\x0b_tx_time_us\"V\n\x06\x42udget\x12\x17\n\nmax_tokens\x18\x01 \x01(\x03H\x00\x88\x01\x01\x12\x16\n\tmax_spans\x18\x02 \x01(\x03H\x01\x88\x01\x01\x42\r\n\x0b_max_tokensB\x0c\n\n_max_spans\"_\n\tNodeQuery\x12\x0c\n\x04\x66ind\x18\x01 \x01(\t\x12\x12\n\x05limit\x18\x02 \x01(\rH\x00\x88\x01\x01\x12&\n\x05where\x18\x03 \x01(\x0b\x32\x17.google.protobuf.StructB\x08\n\x06_limit\";\n\x0bQueryVector\x12\x0e\n\x06values\x18\x01 \x03(\x02\x12\x12\n\x05model\x18\x02 \x01(\tH\x00\x88\x01\x01\x42\x08\n\x06_model\"\xaa\x01\n\x0bPlannedSpan\x12\'\n\x04span\x18\x01 \x01(\x0b\x32\x19.telha.planner.v1.SpanRef\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x36\n\nspan_class\x18\x03 \x01(\x0e\x32\x1b.telha.planner.v1.SpanClassR\x05\x63lass\x12\x0e\n\x06weight\x18\x04 \x01(\x01\x12\x0e\n\x06tokens\x18\x05 \x01(\x04\x12\x0c\n\x04text\x18\x06 \x01(\t\"\xf3\x01\n\x0bRecallStats\x12)\n\x04legs\x18\x01 \x01(\x0b\x32\x1b.telha.planner.v1.LegCounts\x12\r\n\x05nodes\x18\x02 \x01(\x04\x12\x1b\n\x13nodes_without_spans\x18\x03 \x01(\x04\x12\x14\n\x0ckind_missing\x18\x04 \x01(\x04\x12\x16\n\x0eslices_missing\x18\x05 \x01(\x04\x12\x12\n\nzero_score\x18\x06 \x01(\x04\x12\x13\n\x0bpool_capped\x18\x07 \x01(\x04\x12\x1f\n\x12vector_leg_skipped\x18\x08 \x01(\tH\x00\x88\x01\x01\x42\x15\n\x13_vector_leg_skipped\"N\n\tLegCounts\x12\r\n\x05query\x18\x01 \x01(\x04\x12\x0e\n\x06vector\x18\x02 \x01(\x04\x12\x0f\n\x07lexical\x18\x03 \x01(\x04\x12\x11\n\ttraversal\x18\x04 \x01(\x04\"\xba\x03\n\tPlanStats\x12\x12\n\npool_spans\x18\x01 \x01(\x04\x12\x16\n\x0eselected_spans\x18\x02 \x01(\x04\x12\x0f\n\x07\x64\x65\x64uped\x18\x03 \x01(\x04\x12\x12\n\nunpackable\x18\x04 \x01(\x04\x12\x16\n\x0e\x62udget_skipped\x18\x05 \x01(\x04\x12\x13\n\x0b\x63\x61p_skipped\x18\x06 \x01(\x04\x12\x1a\n\x12span_limit_skipped\x18\x07 \x01(\x04\x12\x1e\n\x16\x62udget_stranded_by_cap\x18\x08 \x01(\x04\x12\x16\n\x0etoken_estimate\x18\t \x01(\x08\x12\x11\n\ttokenizer\x18\n \x01(\t\x12\x11\n\trequested\x18\x0b \x01(\x04\x12\x0f\n\x07\x61pplied\x18\x0c \x01(\x04\x12\x11\n\tmax_spans\x18\r \x01(\x04\x12\x1b\n\x13max_frac_per_source\x18\x0e \x01(\x01\x12\x1c\n\x14span_overhead_tokens\x18\x0f \x01(\x04\x12-\n\x06recall\x18\x10 \x01(\x0b\x32\x1d.telha.planner.v1.RecallStats\x12\x12\n\nplan_model\x18\x11 \x01(\t\x12\x13\n\x0bscore_model\x18\x12 \x01(\t\"\xbf\x01\n\x0c\x45videncePlan\x12\x12\n\nplan_model\x18\x01 \x01(\t\x12\x0e\n\x06\x62udget\x18\x02 \x01(\x04\x12\x0c\n\x04used\x18\x03 \x01(\x04\x12,\n\x05spans\x18\x04 \x03(\x0b\x32\x1d.telha.planner.v1.PlannedSpan\x12*\n\x05stats\x18\x05 \x01(\x0b\x32\x1b.telha.planner.v1.PlanStats\x12\x11\n\tplan_hash\x18\x06 \x01(\t\x12\x10\n\x08trace_id\x18\x07 \x01(\t*S\n\tSpanClass\x12\x1a\n\x16SPAN_CLASS_UNSPECIFIED\x10\x00\x12\x14\n\x10SPAN_CLASS_TRUTH\x10\x01\x12\x14\n\x10SPAN_CLASS_CACHE\x10\x02*Q\n\x03Leg\x12\x13\n\x0fLEG_UNSPECIFIED\x10\x00\x12\x12\n\x0eLEG_STRUCTURED\x10\x01\x12\x10\n\x0cLEG_SEMANTIC\x10\x02\x12\x0f\n\x0bLEG_LEXICAL\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'telha.planner.v1.plan_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_SPANCLASS']._serialized_start=1574
-  _globals['_SPANCLASS']._serialized_end=1657
-  _globals['_LEG']._serialized_start=1659
-  _globals['_LEG']._serialized_end=1740
-  _globals['_SPANREF']._serialized_start=49
-  _globals['_SPANREF']._serialized_end=132
-  _globals['_WINDOW']._serialized_start=134
-  _globals['_WINDOW']._serialized_end=228
-  _globals['_BUDGET']._serialized_start=230
-  _globals['_BUDGET']._serialized_end=316
-  _globals['_NODEQUERY']._serialized_start=318
-  _globals['_NODEQUERY']._serialized_end=373
-  _globals['_QUERYVECTOR']._serialized_start=375
-  _globals['_QUERYVECTOR']._serialized_end=434
-  _globals['_PLANNEDSPAN']._serialized_start=437
-  _globals['_PLANNEDSPAN']._serialized_end=607
-  _globals['_RECALLSTATS']._serialized_start=610
-  _globals['_RECALLSTATS']._serialized_end=853
-  _globals['_LEGCOUNTS']._serialized_start=855
-  _globals['_LEGCOUNTS']._serialized_end=933
-  _globals['_PLANSTATS']._serialized_start=936
-  _globals['_PLANSTATS']._serialized_end=1378
-  _globals['_EVIDENCEPLAN']._serialized_start=1381
-  _globals['_EVIDENCEPLAN']._serialized_end=1572
+  _globals['_SPANCLASS']._serialized_start=1644
+  _globals['_SPANCLASS']._serialized_end=1727
+  _globals['_LEG']._serialized_start=1729
+  _globals['_LEG']._serialized_end=1810
+  _globals['_SPANREF']._serialized_start=79
+  _globals['_SPANREF']._serialized_end=162
+  _globals['_WINDOW']._serialized_start=164
+  _globals['_WINDOW']._serialized_end=258
+  _globals['_BUDGET']._serialized_start=260
+  _globals['_BUDGET']._serialized_end=346
+  _globals['_NODEQUERY']._serialized_start=348
+  _globals['_NODEQUERY']._serialized_end=443
+  _globals['_QUERYVECTOR']._serialized_start=445
+  _globals['_QUERYVECTOR']._serialized_end=504
+  _globals['_PLANNEDSPAN']._serialized_start=507
+  _globals['_PLANNEDSPAN']._serialized_end=677
+  _globals['_RECALLSTATS']._serialized_start=680
+  _globals['_RECALLSTATS']._serialized_end=923
+  _globals['_LEGCOUNTS']._serialized_start=925
+  _globals['_LEGCOUNTS']._serialized_end=1003
+  _globals['_PLANSTATS']._serialized_start=1006
+  _globals['_PLANSTATS']._serialized_end=1448
+  _globals['_EVIDENCEPLAN']._serialized_start=1451
+  _globals['_EVIDENCEPLAN']._serialized_end=1642
 # @@protoc_insertion_point(module_scope)

@@ -1,3 +1,4 @@
+from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -56,12 +57,14 @@ class Budget(_message.Message):
     def __init__(self, max_tokens: _Optional[int] = ..., max_spans: _Optional[int] = ...) -> None: ...
 
 class NodeQuery(_message.Message):
-    __slots__ = ("find", "limit")
+    __slots__ = ("find", "limit", "where")
     FIND_FIELD_NUMBER: _ClassVar[int]
     LIMIT_FIELD_NUMBER: _ClassVar[int]
+    WHERE_FIELD_NUMBER: _ClassVar[int]
     find: str
     limit: int
-    def __init__(self, find: _Optional[str] = ..., limit: _Optional[int] = ...) -> None: ...
+    where: _struct_pb2.Struct
+    def __init__(self, find: _Optional[str] = ..., limit: _Optional[int] = ..., where: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class QueryVector(_message.Message):
     __slots__ = ("values", "model")
