@@ -30,6 +30,13 @@ _JOINER = "\u200d"
 _JOINED = "\u200c\u200d\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
 
 
+class Turn(NamedTuple):
+    """Who said a block, and when: µs since 1970 UTC, None where the conversation does not say."""
+
+    speaker: str
+    time: int | None
+
+
 class Block(NamedTuple):
     """
     A piece of the canonical text.
@@ -41,7 +48,10 @@ class Block(NamedTuple):
         title: A heading's text without markup.
         level: A heading's depth, 1..6; 0 for all else.
         links: Targets, in order of appearance.
-        context: Text indexed before it: a table's head for each of its rows.
+        context: Text indexed before it: a table's head for each of its rows, the date of a turn.
+        table: Number of the table that it is a row of; 0 for all else.
+        anchors: Fragments that mean it, where a document names them itself.
+        turn: What it is part of, in a conversation.
     """
 
     start: int
@@ -52,6 +62,9 @@ class Block(NamedTuple):
     level: int = 0
     links: tuple[str, ...] = ()
     context: str = ""
+    table: int = 0
+    anchors: tuple[str, ...] = ()
+    turn: Turn | None = None
 
 
 def paragraphs(text: str) -> Iterator[Block]:
@@ -119,12 +132,16 @@ def byte_offsets(text: str, positions: Sequence[int]) -> list[int]:
 
 def _pieces(text: str, block: Block) -> Iterator[Block]:
     start = block.start
+    spoken = False
     while (limit := _fitting(text, start)) < block.end:
         end = _cut_position(text, start, limit, whole_lines=block.kind == "code")
         yield from trimmed(text, block._replace(start=start, end=end))
         start = end
         if block.level:  # one heading is enough
-            block = block._replace(kind="paragraph", title="", level=0)
+            block = block._replace(kind="paragraph", title="", level=0, anchors=())
+        elif block.turn and not spoken:  # the speaker's name stands in the first piece alone
+            spoken = True
+            block = block._replace(context=f"{block.turn.speaker}\n{block.context}")
     yield from trimmed(text, block._replace(start=start))
 
 

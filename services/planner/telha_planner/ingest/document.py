@@ -2,12 +2,14 @@
 A document at the door: what ingestion accepts, and the canonical text that every offset counts in.
 
 Rule 1: a document that breaks a rule is refused with its field; nothing is repaired but two things that carry no
-meaning: a byte order mark is dropped, and CRLF and CR become LF. The result is the canonical text: it is stored,
+meaning: a byte order mark is dropped, and CRLF and CR become LF. Of plain text and Markdown the result is the canonical
+text; HTML and conversations have one made from them (`html.py`, `conversation.py`). The canonical text is stored and
 served back, and all offsets are byte offsets into it, so they may differ from offsets into the file as sent.
 Rule 2: field paths use the wire's spelling, relative to the document (`content`, `valid_from_us`).
 """
 
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.request import INT64_MIN, OPEN_END, check_name, check_range, check_text
@@ -20,7 +22,11 @@ MAX_BASE_SPANS = 200_000
 
 PLAIN = "text/plain"
 MARKDOWN = "text/markdown"
-MEDIA_TYPES = (PLAIN, MARKDOWN)
+HTML = "text/html"
+JSON = "application/json"
+JSON_LINES = "application/x-ndjson"
+MEDIA_TYPES = (PLAIN, MARKDOWN, HTML, JSON, JSON_LINES)
+"""What can be ingested; the last two are conversations."""
 
 WHITE_SPACE = (
     "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680"
@@ -29,7 +35,12 @@ WHITE_SPACE = (
 )
 """What counts as white space, spelled out, since the interpreter's own list may change."""
 
-_MARKDOWN_ENDINGS = (".md", ".markdown", ".mdown", ".mkd")
+_ENDINGS = {
+    **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd"), MARKDOWN),
+    **dict.fromkeys((".html", ".htm"), HTML),
+    ".json": JSON,
+    **dict.fromkeys((".jsonl", ".ndjson"), JSON_LINES),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +53,7 @@ class DocumentInput:
         name: Display name, 1..1024 bytes.
         uri: Where it comes from, 1..2048 bytes.
         space: The space it belongs to.
-        media_type: `text/plain` or `text/markdown`; None decides by the ending of *name*.
+        media_type: One of `MEDIA_TYPES`; None decides by the ending of *name*.
         content: The document in UTF-8, at most 64 MiB, not blank, without U+0000.
         valid_from: Since when it is true, µs since 1970 UTC; None is the commit.
 
@@ -66,7 +77,7 @@ class DocumentInput:
             check_name("uri", self.uri, MAX_URI_BYTES)
         check_name("space", self.space)
         if self.media_type is not None and self.media_type not in MEDIA_TYPES:
-            raise RequestInvalid(field="media_type", rule=f"must be {' or '.join(MEDIA_TYPES)}")
+            raise RequestInvalid(field="media_type", rule=f"must be one of {', '.join(MEDIA_TYPES)}")
         check_range("valid_from_us", self.valid_from, INT64_MIN, OPEN_END - 1)
         if len(self.content) > MAX_DOCUMENT_BYTES:
             raise RequestInvalid(field="content", rule=f"must be at most {MAX_DOCUMENT_BYTES:,} bytes")
@@ -80,7 +91,7 @@ class DocumentInput:
         """The media type as stated, or by the ending of the name, else plain text."""
         if self.media_type is not None:
             return self.media_type
-        return MARKDOWN if self.name.lower().endswith(_MARKDOWN_ENDINGS) else PLAIN
+        return _ENDINGS.get(PurePosixPath(self.name.lower()).suffix, PLAIN)
 
 
 class TooManySpans(Exception):
@@ -89,7 +100,7 @@ class TooManySpans(Exception):
 
 def canonical_text(content: bytes) -> str:
     """
-    The text of *content*, without byte order mark, its lines ended by LF.
+    The text in *content*, without byte order mark, its lines ended by LF.
 
     Raises:
         RequestInvalid: *content* is not UTF-8 in the strict sense (no surrogates, no overlong forms).

@@ -1,6 +1,6 @@
 """Links inside a document: which heading a fragment means."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from urllib.parse import unquote
 
 import unicodedata2
@@ -13,7 +13,7 @@ def fragment(link: str) -> str | None:
     return characters.folded(characters.normalized(unquote(link[1:]))) if link.startswith("#") else None
 
 
-def slugs(titles: Sequence[str]) -> Mapping[str, int]:
+def slugs(titles: Sequence[str]) -> dict[str, int]:
     """
     The fragments by which headings are linked, as the common renderers make them.
 

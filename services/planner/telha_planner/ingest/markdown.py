@@ -95,6 +95,7 @@ class _Leaves:
     lines: _Lines
     containers: list[str] = field(default_factory=list)
     environment: MutableMapping[str, Any] = field(default_factory=dict)
+    tables: int = 0
 
     def walk(self) -> Iterator[Block]:
         tokens = _parser().parse(self.source, self.environment)
@@ -129,6 +130,7 @@ class _Leaves:
             yield block
 
     def _rows(self, tokens: Sequence[Token]) -> Iterator[Block]:
+        self.tables += 1
         head = ""
         row: list[str] = []
         for index, token in enumerate(tokens):
@@ -140,7 +142,9 @@ class _Leaves:
                 row.append(token.content)
             elif token.type == "tr_close":
                 content = " ".join(row)
-                block = self._block(opened, "cell")._replace(links=self._links(content), context=head)
+                block = self._block(opened, "cell")._replace(
+                    links=self._links(content), context=head, table=self.tables
+                )
                 if in_head:
                     head = content
                     # The line of dashes below belongs to the head.

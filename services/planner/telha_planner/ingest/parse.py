@@ -3,9 +3,9 @@ A document in, its record out: spans, nodes, edges, counts and terms, all a func
 
     document ─contains→ section ─contains→ section, passage, window        passage ─next→ passage ─links→ section
 
-A section is its heading's only node. A passage is one base span; a window is up to three of them. The names of source
-and sections stand before the text in what is indexed, never in the span. A link to a fragment of the same document is
-an edge; other links are kept as the passage's property `links`.
+A section is its heading's only node. A passage is one base span; in a conversation its type is `turn`. A window is up
+to three of them. The names of source and sections stand before the text in what is indexed, never in the span. A link
+to a fragment of the same document is an edge; other links are kept as the passage's property `links`.
 
 Rule 1: equal documents give equal records, byte for byte. Rule 2: a passage's node says nothing of its position, so
 that inserting a paragraph changes no other node.
@@ -21,9 +21,18 @@ from telha_planner.memory.records import DocumentRecord, PassageEdge, PassageNod
 from telha_planner.models.analysis import ANALYSIS_VERSION, term_counts
 from telha_planner.models.tokenizers import token_counts
 
-from . import identity, markdown
-from .blocks import Block, byte_offsets, cut, paragraphs
-from .document import MARKDOWN, MAX_BASE_SPANS, DocumentInput, TooManySpans, canonical_text
+from . import conversation, html, identity, markdown
+from .blocks import Block, Turn, byte_offsets, cut, paragraphs
+from .document import (
+    HTML,
+    JSON,
+    JSON_LINES,
+    MARKDOWN,
+    MAX_BASE_SPANS,
+    DocumentInput,
+    TooManySpans,
+    canonical_text,
+)
 from .links import fragment, slugs
 from .windows import windows
 
@@ -39,6 +48,25 @@ Counts = Mapping[int, int]
 Properties = dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """
+    What a format makes of a document.
+
+    Attributes:
+        text: The canonical text, of which *blocks* are slices.
+        stated: What it says of the whole document: `title`, `lang`.
+        began: Since when it is true by its own word, µs, or None.
+        is_made: The text was made from the document, so that it does not tell all of what the blocks say.
+    """
+
+    text: str
+    blocks: Iterable[Block]
+    stated: Mapping[str, str] = field(default_factory=dict)
+    began: int | None = None
+    is_made: bool = False
+
+
 def parse(document: DocumentInput, tenant_name: str, most_spans: int = MAX_BASE_SPANS) -> DocumentRecord:
     """
     The record of *document*.
@@ -48,24 +76,22 @@ def parse(document: DocumentInput, tenant_name: str, most_spans: int = MAX_BASE_
         most_spans: Base spans that it may have.
 
     Raises:
+        RequestInvalid: The content does not fit its media type.
         TooManySpans: It has more.
     """
-    text = canonical_text(document.content)
     media_type = document.resolved_media_type
-    title: str | None = None
-    found: Iterable[Block] = paragraphs(text)
-    if media_type == MARKDOWN:
-        parsed = markdown.parse(text)
-        title, found = parsed.title, parsed.blocks
-    blocks = tuple(islice(cut(text, found), most_spans + 1))
+    content = _read(canonical_text(document.content), media_type)
+    blocks = tuple(islice(cut(content.text, content.blocks), most_spans + 1))
     if len(blocks) > most_spans:
         raise TooManySpans
     source = document.source_id or identity.source_id(tenant_name, document.space, document.name, document.uri)
-    graph = _Graph(source, document, title, text, blocks)
+    graph = _Graph(source, document, content.stated, content.text, blocks)
     graph.build(media_type)
-    encoded = text.encode()
+    encoded = content.text.encode()
     versions = f"{INGEST_VERSION}.{ANALYSIS_VERSION}"
-    inputs = (versions, document.name, document.uri or "", media_type, document.space, encoded)
+    inputs: list[str | bytes] = [versions, document.name, document.uri or "", media_type, document.space, encoded]
+    if content.is_made:
+        inputs.append(_JSON.encode([content.stated, blocks]))
     return DocumentRecord(
         source_id=source,
         space=document.space,
@@ -75,11 +101,28 @@ def parse(document: DocumentInput, tenant_name: str, most_spans: int = MAX_BASE_
         text=encoded,
         content_hash=identity.content_hash(encoded),
         input_hash=identity.content_hash(identity.delimited(inputs)),
-        valid_from=document.valid_from,
+        valid_from=content.began if document.valid_from is None else document.valid_from,
         spans=tuple(graph.spans),
         nodes=tuple(graph.nodes),
         edges=tuple(graph.edges.values()),
     )
+
+
+def _read(text: str, media_type: str) -> _Content:
+    if media_type == HTML:
+        page = html.parse(text)
+        return _Content(page.text, page.blocks, _said(title=page.title, lang=page.language), is_made=True)
+    if media_type in (JSON, JSON_LINES):
+        talk = conversation.parse(text, media_type)
+        return _Content(talk.text, talk.blocks, began=talk.began, is_made=True)
+    if media_type == MARKDOWN:
+        parsed = markdown.parse(text)
+        return _Content(text, parsed.blocks, _said(title=parsed.title))
+    return _Content(text, paragraphs(text))
+
+
+def _said(**stated: str | None) -> dict[str, str]:
+    return {name: value for name, value in stated.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +134,7 @@ class _Section:
     path: tuple[str, ...]
     number: int
     context: Counts
+    anchors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +154,7 @@ class _Graph:
 
     source: bytes
     document: DocumentInput
-    stated_title: str | None
+    stated: Mapping[str, str]
     text: str
     blocks: Sequence[Block]
     spans: list[SpanRecord] = field(default_factory=list)
@@ -144,13 +188,13 @@ class _Graph:
         self._links()
 
     def _root(self, media_type: str) -> _Section:
-        title = self.stated_title or next((block.title for block in self.blocks if block.level == 1), "")
-        properties: Properties = {"name": self.document.name, "mediaType": media_type}
+        properties: Properties = {"name": self.document.name, "mediaType": media_type, **self.stated}
+        title = next((block.title for block in self.blocks if block.level == 1), "")
         if title:
-            properties["title"] = title
+            properties.setdefault("title", title)
         # Without terms: a document has no span of its own, so finding it by its name would give no evidence.
         node = self._node("document", ("document",), (), properties, {})
-        context = term_counts("\n".join(filter(None, (self.document.name, self.stated_title))))
+        context = term_counts("\n".join(filter(None, (self.document.name, self.stated.get("title")))))
         return _Section(node, 0, (), 0, context)
 
     def _section(self, index: int, block: Block, text: str, parent: _Section) -> _Section:
@@ -162,7 +206,7 @@ class _Graph:
         )
         self._edge(parent.node, "contains", node)
         context = _sum(parent.context, term_counts(block.title))
-        section = _Section(node, block.level, path, len(self._sections) + 1, context)
+        section = _Section(node, block.level, path, len(self._sections) + 1, context, block.anchors)
         self._sections.append(section)
         return section
 
@@ -176,18 +220,18 @@ class _Graph:
             properties["links"] = leaving
         counted = term_counts(text)
         context = _sum(section.context, term_counts(block.context)) if block.context else section.context
-        place = ("passage", block.kind, digest, identity.delimited(section.path))
-        node = self._node("passage", place, (index,), properties, _sum(context, counted))
+        node_type = "passage"
+        place: list[str | bytes] = ["passage", block.kind, digest, identity.delimited(section.path)]
+        if block.turn is not None:
+            node_type = "turn"
+            place += ["turn", block.turn.speaker, str(block.turn.time)]
+            properties |= _turn_properties(block.turn)
+        node = self._node(node_type, place, (index,), properties, _sum(context, counted), _time(block))
         self._edge(section.node, "contains", node)
         self._passages.append(_Passage(node, index, section, counted, digest))
 
     def _windows(self) -> Iterator[tuple[int, int]]:
-        groups: list[tuple[int, bool, int]] = []
-        tables = 0
-        for passage in self._passages:
-            block = self.blocks[passage.block]
-            tables += block.kind == "cell" and not block.context  # a head begins a table
-            groups.append((passage.section.number, block.kind == "cell", tables))
+        groups = [(passage.section.number, self.blocks[passage.block].table) for passage in self._passages]
         lengths = [end - start for start, end in (self._bytes[passage.block] for passage in self._passages)]
         return windows(lengths, groups, [passage.digest for passage in self._passages])
 
@@ -197,17 +241,25 @@ class _Graph:
         span = SpanRecord(self._bytes[first][0], self._bytes[last][1], WINDOW_KIND, token_counts(text))
         self.spans.append(span)
         parts = [section.context, *(passage.terms for passage in passages)]
-        head = self.blocks[last].context
-        if head:
-            parts.append(term_counts(head))
+        blocks = self.blocks[first : last + 1]
+        # A table's head, or the dates of turns: each once.
+        parts += [term_counts(context) for context in dict.fromkeys(block.context for block in blocks) if context]
         terms = _sum(*parts)
         digests = b"".join(passage.digest for passage in passages)
-        place = ("window", digests, identity.delimited(section.path))
-        node = self._node("window", place, (len(self.spans) - 1,), {"path": list(section.path)}, terms)
+        place: list[str | bytes] = ["window", digests, identity.delimited(section.path)]
+        times = [time for block in blocks if (time := _time(block)) is not None]
+        place += [str(time) for time in times]
+        # True once the last of it is said.
+        said = max(times, default=None)
+        node = self._node("window", place, (len(self.spans) - 1,), {"path": list(section.path)}, terms, said)
         self._edge(section.node, "contains", node)
 
     def _links(self) -> None:
-        targets = slugs([section.path[-1] for section in self._sections])
+        targets = slugs([section.path[-1] for section in self._sections]) | {
+            str(fragment(f"#{anchor}")): index
+            for index, section in reversed([*enumerate(self._sections)])
+            for anchor in section.anchors
+        }
         for passage in self._passages:
             for link in self.blocks[passage.block].links:
                 name = fragment(link)
@@ -217,10 +269,11 @@ class _Graph:
     def _node(
         self,
         node_type: str,
-        place: tuple[str | bytes, ...],
+        place: Sequence[str | bytes],
         spans: tuple[int, ...],
         properties: Properties,
         terms: Counts,
+        valid_from: int | None = None,
     ) -> bytes:
         """Add a node; *place* and how often it was met before make its id."""
         key = identity.delimited(place)
@@ -228,12 +281,21 @@ class _Graph:
         self._seen[key] = occurrence + 1
         node = identity.uuid5(self.source, (key, str(occurrence)))
         written = _canonical_json(properties)
-        self.nodes.append(PassageNode(node, node_type, spans, written, Terms.of(terms)))
+        self.nodes.append(PassageNode(node, node_type, spans, written, Terms.of(terms), valid_from))
         return node
 
     def _edge(self, from_node: bytes, edge_type: str, to_node: bytes) -> None:
         edge = identity.edge_id(self.source, from_node, edge_type, to_node)
         self.edges[edge] = PassageEdge(edge, from_node, to_node, edge_type)
+
+
+def _time(block: Block) -> int | None:
+    return block.turn.time if block.turn else None
+
+
+def _turn_properties(turn: Turn) -> Properties:
+    written = None if turn.time is None else conversation.written_time(turn.time)
+    return {"speaker": turn.speaker} | ({"time": written} if written else {})
 
 
 def _canonical_json(properties: Properties) -> str:

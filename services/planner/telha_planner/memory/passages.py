@@ -2,7 +2,7 @@
 The nodes and edges of one document: which are kept, which end, which begin.
 
 Compared by id and state. What is kept keeps its row and its valid start; only its links move to the new version's
-spans.
+spans. A node is true since it says so itself, else since the document is; an edge since both its ends are.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from telha_planner.core.request import OPEN_END
 
 from . import standing
 from .pending import Pending
-from .records import DocumentRecord
+from .records import DocumentRecord, PassageNode
 from .state import passage_state
 from .store import chunks
 from .tables import edge, node, node_span, node_version
@@ -61,6 +61,7 @@ class Passages:
         for passage in document.nodes:
             own = [texts[position] for position in passage.spans]
             state = passage_state(passage.type, passage.properties, passage.terms, own)
+            start = self._start(passage)
             node_no = node_nos.get(passage.node_id)
             if node_no is None:
                 node_no = node_nos[passage.node_id] = commit.number()
@@ -68,11 +69,11 @@ class Passages:
             rows = before.get(node_no)
             if rows is not None:
                 gone.discard(node_no)
-                same = says_already(rows, state, self.start, OPEN_END)
+                same = says_already(rows, state, start, OPEN_END)
                 if same is not None:
                     kept[same.number] = passage.spans
                     continue
-                self.closed += self._supersede(rows)
+                self.closed += self._supersede(rows, start)
             self.opened += 1
             version_no = commit.number()
             new_versions.append(
@@ -82,7 +83,7 @@ class Passages:
                     node_no,
                     commit.tx,
                     OPEN_END,
-                    self.start,
+                    start,
                     OPEN_END,
                     passage.type,
                     passage.properties,
@@ -94,7 +95,7 @@ class Passages:
             )
             self._link(version_no, passage.spans)
         for node_no in sorted(gone):
-            self.closed += self._supersede(before[node_no])
+            self.closed += self._supersede(before[node_no], self.start)
         self._relink(kept)
         self.kept = len(kept)
         return node_nos
@@ -104,13 +105,15 @@ class Passages:
         commit = pending.commit
         before = {} if self.fresh else standing.edges_of(commit, self.source_no)
         new_edges = pending.rows(edge)
+        starts = {passage.node_id: self._start(passage) for passage in self.document.nodes}
         for passage in self.document.edges:
+            start = max(starts[passage.from_node], starts[passage.to_node])
             rows = before.pop(passage.edge_id, None)
             if rows is not None:
                 # The id is made from ends and type, so an edge that stands says the same by itself.
-                if says_already(rows, b"", self.start, OPEN_END) is not None:
+                if says_already(rows, b"", start, OPEN_END) is not None:
                     continue
-                self._supersede_edges(rows)
+                self._supersede_edges(rows, start)
             new_edges.append(
                 (
                     commit.tenant,
@@ -121,23 +124,26 @@ class Passages:
                     passage.type,
                     1.0,
                     self.source_no,
-                    self.start,
+                    start,
                     OPEN_END,
                     commit.tx,
                     OPEN_END,
                 )
             )
         for edge_id in sorted(before):
-            self._supersede_edges(before[edge_id])
+            self._supersede_edges(before[edge_id], self.start)
 
-    def _supersede(self, rows: Sequence[Standing]) -> int:
-        ended = supersede(rows, self.start, OPEN_END)
+    def _start(self, passage: PassageNode) -> int:
+        return self.start if passage.valid_from is None else passage.valid_from
+
+    def _supersede(self, rows: Sequence[Standing], start: int) -> int:
+        ended = supersede(rows, start, OPEN_END)
         for row in ended:
             self.pending.supersede_node(row.number, row.remains_until)
         return min(1, len(ended))
 
-    def _supersede_edges(self, rows: Sequence[Standing]) -> None:
-        for row in supersede(rows, self.start, OPEN_END):
+    def _supersede_edges(self, rows: Sequence[Standing], start: int) -> None:
+        for row in supersede(rows, start, OPEN_END):
             self.pending.supersede_edge(row.number, row.remains_until)
 
     def _link(self, version_no: int, positions: tuple[int, ...]) -> None:

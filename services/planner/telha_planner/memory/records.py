@@ -46,6 +46,8 @@ class PassageNode:
         node_id: UUIDv5(source, path): equal content at an equal place has an equal id.
         spans: Indices into the document's spans, in order.
         properties: RFC 8785 JSON object.
+        valid_from: Since when it is true where it states that itself, as a turn of a conversation does; None is the
+            document's start.
     """
 
     node_id: bytes
@@ -53,6 +55,7 @@ class PassageNode:
     spans: tuple[int, ...]
     properties: str
     terms: Terms
+    valid_from: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,420 @@
+"""
+HTML to blocks: what a browser would show, as text, and how it is laid out.
+
+A page has no text of its own to slice, so its canonical text is made here: each block on lines of its own, white space
+collapsed as a browser collapses it, `pre` kept, references decoded. What is not shown (scripts, styles, templates,
+comments, hidden elements, pictures) is not in it.
+
+Rule 1: a heading opens a section, but inside a list or quote it is a paragraph of it; a table does not demote it, since
+old pages are laid out in tables. Rule 2: a row whose cells hold only running text is one cell block (docs/adr/0015),
+its cells joined by ` | `; any other row, one with a single cell included, is layout and falls into the blocks it holds.
+Rule 3: open elements are tracked as the standard does where it shows in the text: implied ends of paragraphs, items
+and cells; end tags that match nothing are ignored; a table keeps what it holds. Inline elements are not tracked unless
+hidden, since they change no text. Rule 4: deeper than `_DEEPEST`, as in browsers, an element is a sibling, not a child.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from telha_planner.core.errors import RequestInvalid
+
+from .blocks import LONGEST, Block
+from .document import WHITE_SPACE
+from .html_elements import (
+    BLOCKS,
+    BREAKS_ONLY,
+    CELLS,
+    HEADINGS,
+    ITEM_STOPS,
+    ITEMS,
+    NEVER_SHOWN,
+    ROLES,
+    ROW_GROUPS,
+    SCOPE,
+    SCOPES,
+    TABLE_PARTS,
+    VOID,
+    is_hidden,
+)
+from .html_tokens import Token, attributes_of, tokens
+
+_DEEPEST = 512
+_LONGEST_TITLE = 200
+_LONGEST_HEAD = 1000
+_LONGEST_LINK = 2048
+_MOST_LINKS = 32
+
+_COLLAPSIBLE = " \t\n\f\r"
+_SPACES = re.compile("[ \t\n\f\r]+")
+_BREAK = "\0"  # no document holds it
+_BREAKS = re.compile(" ?\0 ?")
+_PARAGRAPH_BREAK = re.compile("\n{2,}")
+_NOT_A_LINK = re.compile(r"(?:data|file|javascript|vbscript):", re.IGNORECASE)
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,3}")
+_CHARACTER_SET = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';]+)", re.IGNORECASE)
+_UTF_8 = frozenset({"utf-8", "utf8", "unicode-1-1-utf-8", "us-ascii", "ascii"})
+
+
+class Page(NamedTuple):
+    """
+    A page's canonical text and blocks.
+
+    Attributes:
+        title: What `title` says, at most 200 characters, or None.
+        language: The `lang` of the page, or None.
+    """
+
+    text: str
+    blocks: tuple[Block, ...]
+    title: str | None
+    language: str | None
+
+
+def parse(source: str) -> Page:
+    """
+    The page that *source* shows.
+
+    Raises:
+        RequestInvalid: It shows nothing, or declares another character set than UTF-8.
+    """
+    layout = _Layout()
+    for token in tokens(source):
+        layout.take(token)
+    layout.finish()
+    if not layout.shown:
+        raise RequestInvalid(field="content", rule="must show some text")
+    text, blocks = _assembled(layout.shown)
+    return Page(text, blocks, layout.title, layout.language)
+
+
+class _Shown(NamedTuple):
+    """A block's text, and the block without its place."""
+
+    text: str
+    block: Block
+
+
+class _Open(NamedTuple):
+    """An open element; `laid_out` if it took part in the layout when it opened."""
+
+    name: str
+    hidden: bool
+    laid_out: bool
+
+
+@dataclass
+class _Row:
+    """A row of a table, until it is known to be one."""
+
+    cells: list[list[_Shown]] = field(default_factory=list)
+    all_heads: bool = True
+
+
+@dataclass
+class _Table:
+    number: int
+    head: str = ""
+    has_body: bool = False
+
+
+@dataclass
+class _Layout:
+    """Takes tokens and leaves blocks in `shown`."""
+
+    shown: list[_Shown] = field(default_factory=list)
+    title: str | None = None
+    language: str | None = None
+    _stack: list[_Open] = field(default_factory=list)
+    _open: Counter[str] = field(default_factory=Counter)
+    _too_deep: Counter[str] = field(default_factory=Counter)
+    _hidden: int = 0
+    _preformatted: int = 0
+    _roles: list[str] = field(default_factory=list)
+    _heading: int = 0
+    _parts: list[str] = field(default_factory=list)
+    _links: list[str] = field(default_factory=list)
+    _anchors: list[str] = field(default_factory=list)
+    _tables: list[_Table] = field(default_factory=list)
+    _tables_met: int = 0
+    _row: _Row | None = None
+    _declared: bool = False
+
+    def take(self, token: Token) -> None:
+        """Take the next token."""
+        if not token.name:
+            self._write(token.text)
+        elif token.closing:
+            self._close(token.name)
+        elif token.name in VOID:
+            self._void(token)
+        else:
+            self._start(token)
+
+    def finish(self) -> None:
+        """End every element that is still open."""
+        self._break()
+        self._pop_to(0)
+
+    # What is inside a block.
+
+    def _write(self, text: str) -> None:
+        if not self._hidden and (self._parts or self._preformatted or text.strip(_COLLAPSIBLE)):
+            self._parts.append(text)
+
+    def _break(self) -> None:
+        """End the block being written."""
+        if not self._parts:
+            return
+        written = "".join(self._parts)
+        self._parts.clear()
+        links = tuple(dict.fromkeys(self._links))[:_MOST_LINKS]
+        block = Block(0, 0, "paragraph", role=self._roles[-1] if self._roles else None, links=links)
+        if self._preformatted:
+            text = written.replace("\r", "\n").replace(_BREAK, "\n").rstrip(WHITE_SPACE)
+            blank = len(text) - len(text.lstrip(WHITE_SPACE))
+            self._show(text[text.rfind("\n", 0, blank) + 1 :], block._replace(kind="code"))
+            return
+        text = _BREAKS.sub("\n", _SPACES.sub(" ", written)).strip(WHITE_SPACE)
+        if self._heading:
+            title = " ".join(text.split("\n"))[:_LONGEST_TITLE]
+            anchors = tuple(dict.fromkeys(self._anchors))
+            self._show(text, block._replace(kind="heading", level=self._heading, title=title, anchors=anchors))
+            return
+        for paragraph in _PARAGRAPH_BREAK.split(text):
+            self._show(paragraph.strip(WHITE_SPACE), block)
+
+    def _show(self, text: str, block: Block) -> None:
+        if not text:
+            return
+        self._links.clear()
+        self._anchors.clear()
+        if self._row is not None and block.kind != "paragraph":
+            self._scatter_row()
+        if self._row is not None and self._row.cells:
+            self._row.cells[-1].append(_Shown(text, block))
+        else:
+            self.shown.append(_Shown(text, block))
+
+    # Tags.
+
+    def _void(self, token: Token) -> None:
+        if token.name == "hr":
+            self._end_paragraph()
+            self._break()
+        elif token.name == "br" and not self._hidden and self._parts:
+            self._parts.append(_BREAK)
+        elif token.name == "meta":
+            self._declare(token.attributes)
+
+    def _declare(self, written: str) -> None:
+        found = attributes_of(written)
+        declared = found.get("charset", "")
+        if found.get("http-equiv", "").lower() == "content-type":
+            match = _CHARACTER_SET.search(found.get("content", ""))
+            declared = declared or (match[1] if match else "")
+        if declared and not self._declared:
+            self._declared = True  # browsers heed the first
+            name = declared.strip(_COLLAPSIBLE)
+            if name.lower() not in _UTF_8:
+                raise RequestInvalid(field="content", rule=f"must be UTF-8; it declares itself {name[:40]!r}")
+
+    def _start(self, token: Token) -> None:
+        name = token.name
+        if name == "html":
+            language = attributes_of(token.attributes).get("lang", "")
+            self.language = self.language or (language if _LANGUAGE.fullmatch(language) else None)
+        elif name == "title":
+            title = _SPACES.sub(" ", token.text).strip(WHITE_SPACE)[:_LONGEST_TITLE]
+            self.title = self.title or (title if not self._hidden else None) or None
+        elif name == "textarea":
+            self._write(token.text)
+        elif name in BREAKS_ONLY:
+            self._break()
+        elif name in ("xmp", "plaintext"):
+            self._enter(Token("pre", attributes=token.attributes))
+            self._write(token.text)
+            self._close("pre")
+        elif name not in TABLE_PARTS or self._makes_room_for(name):
+            self._enter(token)
+
+    def _enter(self, token: Token) -> None:
+        name = token.name
+        found = attributes_of(token.attributes) if token.attributes else {}
+        hides = is_hidden(name, found)
+        if name in BLOCKS:
+            self._end_paragraph()
+            if name in ITEMS:
+                self._end_item(name)
+            elif name in HEADINGS and self._stack and self._stack[-1].name in HEADINGS:
+                self._pop_to(len(self._stack) - 1)
+            elif name == "table" and self._stack and self._stack[-1].name in {"table", "tr", *ROW_GROUPS}:
+                self._close("table")
+            self._break()
+        elif name in TABLE_PARTS:
+            self._break()
+        if not (self._hidden or hides):
+            self._note(name, found)
+        if name in BLOCKS or name in TABLE_PARTS or hides or self._hidden:
+            self._push(name, hides=hides)
+
+    def _note(self, name: str, found: dict[str, str]) -> None:
+        anchor = found.get("id") or (found.get("name") if name == "a" else None)
+        if anchor and len(self._anchors) < _MOST_LINKS:
+            self._anchors.append(anchor[:_LONGEST_LINK])
+        target = found.get("href", "").strip(WHITE_SPACE) if name == "a" else ""
+        if target and len(target) <= _LONGEST_LINK and not _NOT_A_LINK.match(target):
+            self._links.append(target)
+
+    def _push(self, name: str, *, hides: bool) -> None:
+        if len(self._stack) >= _DEEPEST:
+            self._too_deep[name] += 1
+            return
+        laid_out = not (hides or self._hidden)
+        self._stack.append(_Open(name, hides, laid_out))
+        self._open[name] += 1
+        self._hidden += hides
+        if not laid_out:
+            return
+        if name in ("pre", "listing"):
+            self._preformatted += 1
+        elif name in ROLES:
+            self._roles.append(ROLES[name])
+        elif name in HEADINGS and not self._roles:
+            self._heading = HEADINGS[name]
+        elif name == "table":
+            self._scatter_row()
+            self._tables_met += 1
+            self._tables.append(_Table(self._tables_met))
+        elif name == "tr":
+            self._row = _Row()
+        elif name in CELLS and self._row is not None:
+            self._row.cells.append([])
+            self._row.all_heads &= name == "th"
+
+    def _close(self, name: str) -> None:
+        if self._too_deep[name]:
+            self._too_deep[name] -= 1
+            self._break()
+        elif name == "br":
+            self._void(Token("br"))
+        elif name in BREAKS_ONLY or (name == "p" and not self._open["p"]):
+            self._break()
+        elif name in HEADINGS:
+            self._pop_nearest(HEADINGS, SCOPE)
+        elif self._open[name]:
+            inline = name not in BLOCKS and name not in TABLE_PARTS and name not in NEVER_SHOWN
+            self._pop_nearest((name,), BLOCKS | TABLE_PARTS if inline else SCOPES.get(name, SCOPE))
+
+    # Which elements are open.
+
+    def _pop_nearest(self, names: Collection[str], stops: Collection[str]) -> None:
+        """End the innermost open element of *names*, with all in it, unless one of *stops* lies between."""
+        for index in range(len(self._stack) - 1, -1, -1):
+            name = self._stack[index].name
+            if name in names:
+                self._pop_to(index)
+                return
+            if name in stops:
+                return
+
+    def _end_paragraph(self) -> None:
+        if self._open["p"]:
+            self._pop_nearest(("p",), SCOPE)
+
+    def _end_item(self, name: str) -> None:
+        names = ("li",) if name == "li" else ("dd", "dt")
+        if any(self._open[item] for item in names):
+            self._pop_nearest(names, ITEM_STOPS - {*names})
+
+    def _makes_room_for(self, part: str) -> bool:
+        """End what a table's *part* cannot stand in; false if it stands in no table."""
+        if not self._open["table"]:
+            return False
+        table = next(index for index in range(len(self._stack) - 1, -1, -1) if self._stack[index].name == "table")
+        stays = [ROW_GROUPS, {"tr"}][: 2 if part in CELLS else 1 if part == "tr" else 0]
+        at = table + 1
+        for names in stays:
+            at += at < len(self._stack) and self._stack[at].name in names
+        self._pop_to(at)
+        if part in CELLS and self._stack[-1].name != "tr":
+            self._enter(Token("tr"))
+        return True
+
+    def _pop_to(self, index: int) -> None:
+        while len(self._stack) > index:
+            if self._stack[-1].laid_out:
+                self._break()
+            element = self._stack.pop()
+            self._open[element.name] -= 1
+            self._hidden -= element.hidden
+            self._too_deep.clear()
+            if element.laid_out:
+                self._leave(element.name)
+
+    def _leave(self, name: str) -> None:
+        if name in ("pre", "listing"):
+            self._preformatted -= 1
+        elif name in ROLES:
+            self._roles.pop()
+        elif name in HEADINGS:
+            self._heading = 0
+        elif name == "tr":
+            self._end_row()
+        elif name == "table":
+            self._tables.pop()
+
+    # Rows.
+
+    def _scatter_row(self) -> None:
+        """Show what the row holds as blocks of their own: it is layout."""
+        row, self._row = self._row, None
+        if row is not None:
+            self.shown += [piece for cell in row.cells for piece in cell]
+
+    def _end_row(self) -> None:
+        row = self._row
+        if row is None:
+            return
+        cells = [" ".join(piece.text for piece in cell).replace("\n", " ") for cell in row.cells]
+        text = " | ".join(cells).strip(WHITE_SPACE)
+        several = any(len(cell) > 1 for cell in row.cells)
+        if len(cells) < 2 or (several and len(text.encode()) > LONGEST):
+            self._scatter_row()
+            return
+        self._row = None
+        if not any(cells):
+            return
+        table = self._tables[-1]
+        links = tuple(dict.fromkeys(link for cell in row.cells for piece in cell for link in piece.block.links))
+        block = Block(0, 0, "cell", links=links[:_MOST_LINKS], context=table.head, table=table.number)
+        self.shown.append(_Shown(text, block))
+        if row.all_heads and not table.has_body:
+            table.head = " ".join(filter(None, (table.head, *cells)))[:_LONGEST_HEAD]
+        else:
+            table.has_body = True
+
+
+def _assembled(shown: list[_Shown]) -> tuple[str, tuple[Block, ...]]:
+    """The text, a blank line between blocks but not between the rows of a table or the items of a list."""
+    parts: list[str] = []
+    blocks: list[Block] = []
+    at = 0
+    before: Block | None = None
+    for text, block in shown:
+        if before is not None:
+            parts.append("\n" if _is_next_line(before, block) else "\n\n")
+            at += len(parts[-1])
+        parts.append(text)
+        blocks.append(block._replace(start=at, end=at + len(text)))
+        at += len(text)
+        before = block
+    return "".join(parts), tuple(blocks)
+
+
+def _is_next_line(before: Block, block: Block) -> bool:
+    if block.table:
+        return block.table == before.table
+    return block.role == before.role == "list item" and block.kind == before.kind == "paragraph"
