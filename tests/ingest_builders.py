@@ -1,5 +1,8 @@
 """Documents to ingest, strategies for their text, and the laws that hold for every record."""
 
+import json
+
+import numpy as np
 from hypothesis import strategies as st
 from telha_planner.ingest.document import WHITE_SPACE, DocumentInput, canonical_text
 from telha_planner.ingest.parse import parse
@@ -39,6 +42,52 @@ PIECES = st.one_of(
 )
 TEXTS = st.lists(PIECES, min_size=1, max_size=40).map("".join).filter(lambda text: text.strip(WHITE_SPACE + "\ufeff"))
 
+INSTANTS = st.integers(-(2**40), 2**52)
+
+HTML_TAGS = [
+    *["<p>", "</p>", "<br>", "</br>", "<hr>", "<div>", "</div>", "<section id=s>", "</section>", "<h1>", "<h2 id=x>"],
+    *["</h1>", "</h2>", "<ul>", "</ul>", "<li>", "</li>", "<dl>", "<dt>", "<dd>", "</dd>", "</dl>", "<blockquote>"],
+    *["</blockquote>", "<pre>", "<pre>\n", "</pre>", "<b>", "</b>", "<i class='a>b'>", "</i>", "<span>", "</span>"],
+    *["<table>", "</table>", "<tr>", "</tr>", "<td>", "</td>", "<th>", "<tbody>", "<caption>", "</caption>"],
+    *[
+        '<a href="#x">',
+        "<a href=http://y.z/?a=1&b=2>",
+        "</a>",
+        "<img src=x>",
+        "<svg><path/>no</svg>",
+        "<math>",
+        "<body>",
+    ],
+    *[
+        "<mi>",
+        "<div hidden>no <b>no</b></div>",
+        '<span style="Display : none">no</span>',
+        "<template><p>no<td></template>",
+    ],
+    *["<script>if (a < b) '<p>no'</script>", "<style>p > a {}</style>", "<textarea>yes &lt;"],
+    *["</textarea>", "<!-- no -->", "<!-->", "<!doctype html>", "<?no?>", "</ >", "<", "< b", "</", "<![CDATA[x]]>"],
+    *["&amp;", "&lt;p&gt;", "&copy;", "&notit;", "&#xe9;", "&#0;", "&#x110000;", "&nbsp;", "&", "&#;"],
+    *["<button>", "</button>", "<option>", "<xmp><p></xmp>", "<UL\n>", '<p x="\'>" y>', "<p/>", "<br/>"],
+]
+HTML_PIECES = st.one_of(WORDS, st.sampled_from([" ", "\n", "\t", "\xa0", "\u3000"]), st.sampled_from(HTML_TAGS))
+HTML_TEXTS = st.lists(HTML_PIECES, min_size=1, max_size=40).map(lambda pieces: "".join(["tram", *pieces]))
+
+TURNS = st.lists(
+    st.fixed_dictionaries(
+        {"speaker": st.sampled_from(["Ana", "李雷", "עומר", "👩‍🌾"]), "text": TEXTS},
+        optional={
+            "time": st.one_of(st.sampled_from(["2023-05-08T13:56:00+02:00", "1969-12-31t23:59:59.5Z"]), INSTANTS)
+        },
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+def conversation_of(turns: list[dict[str, object]], **fields: object) -> DocumentRecord:
+    """The record of *turns*, one a line."""
+    return record_of("\n".join(json.dumps(turn) for turn in turns), "chat.jsonl", **fields)
+
 
 def a_document(text: str | bytes, name: str = "notes.md", **fields: object) -> DocumentInput:
     """A Markdown document in the space `main`, unless *fields* say otherwise."""
@@ -63,9 +112,19 @@ def nodes_of(record: DocumentRecord, node_type: str) -> list[tuple[PassageNode, 
     return [(node, texts[node.spans[0]][1] if node.spans else "") for node in record.nodes if node.type == node_type]
 
 
+def term_ids(node: PassageNode) -> set[int]:
+    """The terms that *node* is found by."""
+    return {*np.frombuffer(node.terms.ids, "<u8").tolist()}
+
+
 def check_laws(text: str, record: DocumentRecord) -> None:
-    """What holds of every record, whatever the document."""
+    """What holds of every record of plain text or Markdown."""
     assert record.text == canonical_text(text.encode()).encode()
+    check_record(record)
+
+
+def check_record(record: DocumentRecord) -> None:
+    """What holds of every record, whatever the document."""
     base = [span for span in record.spans if span.kind in BASE_KINDS]
     covered = bytearray(len(record.text))
     reached = 0

@@ -6,7 +6,19 @@ from itertools import pairwise
 import rfc8785
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ingest_builders import TEXTS, a_document, check_laws, nodes_of, record_of, spans_of
+from ingest_builders import (
+    HTML_TEXTS,
+    TEXTS,
+    TURNS,
+    a_document,
+    check_laws,
+    check_record,
+    conversation_of,
+    nodes_of,
+    record_of,
+    spans_of,
+)
+from telha_planner.ingest.document import WHITE_SPACE
 from telha_planner.ingest.parse import parse
 from telha_planner.models.analysis import term_counts
 from telha_planner.models.counts import Terms
@@ -20,6 +32,56 @@ LAWS = settings(deadline=None, max_examples=100)
 def test_spans_tile_the_text(text: str, name: str) -> None:
     """M1, M2: base spans are disjoint, ordered, on character boundaries and hold all but white space."""
     check_laws(text, record_of(text, name))
+
+
+@LAWS
+@given(HTML_TEXTS)
+def test_spans_tile_what_a_page_shows(text: str) -> None:
+    """M1, M2: of HTML, base spans hold all of the canonical text but white space, whatever the soup of tags."""
+    record = record_of(text, "page.html")
+    check_record(record)
+    assert record == record_of(text, "page.html")
+    for span, (_, piece) in zip(record.spans, spans_of(record), strict=True):
+        assert span.counts == token_counts(piece)
+
+
+@LAWS
+@given(HTML_TEXTS)
+def test_a_page_needs_no_layout_to_be_read(text: str) -> None:
+    """M2: the canonical text holds no control characters of layout and, outside of `pre`, no run of blank lines."""
+    shown = record_of(text, "page.html").text.decode()
+    assert not {"\r", "\0"} & {*shown}
+    assert shown.strip(WHITE_SPACE + "\n") == shown or "<pre" in text
+    assert "<pre" in text or "<xmp" in text or "\n\n\n" not in shown
+
+
+@LAWS
+@given(TURNS)
+def test_spans_tile_a_conversation(turns: list[dict[str, object]]) -> None:
+    """M1, M2: each turn is a paragraph that names its speaker; nodes of turns are true since the time they state."""
+    record = conversation_of(turns)
+    check_record(record)
+    assert record == conversation_of(turns)
+    assert record.text == conversation_of(turns, valid_from=5).text
+    spoken = [node for node in record.nodes if node.type == "turn"]
+    assert len(spoken) >= len(turns)
+    assert {json.loads(node.properties)["speaker"] for node in spoken} == {turn["speaker"] for turn in turns}
+    stated = [node.valid_from for node in spoken if node.valid_from is not None]
+    assert record.valid_from == min(stated, default=None)
+    assert len({*stated}) == len({str(turn["time"]) for turn in turns if "time" in turn})
+    for node in spoken:
+        assert ("time" in json.loads(node.properties)) == (node.valid_from is not None)
+
+
+@LAWS
+@given(TURNS, TURNS)
+def test_a_longer_conversation_keeps_its_turns(turns: list[dict[str, object]], more: list[dict[str, object]]) -> None:
+    """M2: what is said later changes no turn that was said: ids, properties, terms and validity stay."""
+    kept = {node.node_id: node for node in conversation_of([*turns, *more]).nodes}
+    for node in conversation_of(turns).nodes:
+        if node.type == "turn":
+            after = kept[node.node_id]
+            assert (after.properties, after.terms, after.valid_from) == (node.properties, node.terms, node.valid_from)
 
 
 @LAWS

@@ -150,7 +150,9 @@ def select(
 
 
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATHS", help="Files and folders: .md, .markdown, .txt.")],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATHS", help="Files and folders of text, Markdown, HTML, conversations.")
+    ],
     space: Annotated[
         str | None,
         typer.Option(

@@ -14,11 +14,21 @@ from pathlib import Path
 
 from .problems import UsageInvalid
 
-MEDIA_TYPES = {".md": "text/markdown", ".markdown": "text/markdown", ".txt": "text/plain"}
+MEDIA_TYPES = {
+    ".md": "text/markdown",
+    ".markdown": "text/markdown",
+    ".txt": "text/plain",
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".json": "application/json",
+    ".jsonl": "application/x-ndjson",
+    ".ndjson": "application/x-ndjson",
+}
 BATCH_BYTES = 1 << 20
 """Content of one call: small enough for a moving progress bar, and far below the server's message limit."""
 BATCH_DOCUMENTS = 100
 _SNIFFED_BYTES = 8192
+_A_CONVERSATION_HAS = {"application/json": b'"turns"', "application/x-ndjson": b'"speaker"'}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +150,8 @@ def _take(file: Path, name: str, gathered: Gathered) -> str | None:
         return "binary"
     if not content.strip():
         return "empty"
+    if _A_CONVERSATION_HAS.get(media_type, b"") not in content[:_SNIFFED_BYTES]:
+        return "not a conversation"
     try:
         content.decode()
     except UnicodeDecodeError as fault:

@@ -57,7 +57,8 @@ class Document:
         content: The text, or its UTF-8 bytes.
         uri: Where it comes from; with the space it makes the source's id, unless *source_id* is given.
         space: Where it goes; None is the key's only space, or `main`.
-        media_type: `text/plain` or `text/markdown`; None is decided by the name.
+        media_type: `text/plain`, `text/markdown`, `text/html`, `application/json` or `application/x-ndjson` (the last
+            two are conversations); None is decided by the name.
         valid_from: Since when it is true; None is the commit.
     """
 

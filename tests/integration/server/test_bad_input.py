@@ -149,7 +149,7 @@ CASES = {
     "U+0000 in a document": (INGEST, documents({"content": b"a\0"}), "documents[0].content"),
     "blank document": (INGEST, documents({"content": b" \n"}), "documents[0].content"),
     "no document": (INGEST, memory_pb2.IngestRequest(), "documents"),
-    "unknown media type": (INGEST, documents({"media_type": "text/html"}), "documents[0].media_type"),
+    "unknown media type": (INGEST, documents({"media_type": "application/pdf"}), "documents[0].media_type"),
     "impossible valid time": (PLAN, plan(window=plan_pb2.Window(valid_time_us=2**63 - 1)), "window.valid_time_us"),
     "impossible transaction time": (BUILD, build(window=plan_pb2.Window(tx_time_us=2**63 - 1)), "window.tx_time_us"),
     "impossible validity": (NODES, nodes({"valid_from_us": 5, "valid_to_us": 5}), "nodes[0].valid_to_us"),

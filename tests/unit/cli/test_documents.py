@@ -23,7 +23,11 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "docs/image.md": b"\x89PNG\0\0",
         "docs/latin.txt": b"caf\xe9\n",
         "docs/empty.md": b" \n",
-        "docs/page.html": b"<p>",
+        "docs/page.html": b"<p>Page",
+        "docs/style.css": b"p {}",
+        "docs/chat.json": b'{"turns": [{"speaker": "Ana", "text": "x"}]}',
+        "docs/chat.jsonl": b'{"speaker": "Ana", "text": "x"}\n',
+        "docs/settings.json": b"{}",
     }.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -34,14 +38,21 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_path_is_accounted_for(tree: Path) -> None:
     """A3: what is not ingested is said, with its reason."""
     gathered = documents.gather([Path("docs")])
-    assert [document.name for document in gathered.documents] == ["docs/a.txt", "docs/b.md", "docs/deep/c.markdown"]
-    assert [document.media_type for document in gathered.documents] == ["text/plain", "text/markdown", "text/markdown"]
+    assert [(document.name, document.media_type) for document in gathered.documents] == [
+        ("docs/a.txt", "text/plain"),
+        ("docs/b.md", "text/markdown"),
+        ("docs/chat.json", "application/json"),
+        ("docs/chat.jsonl", "application/x-ndjson"),
+        ("docs/page.html", "text/html"),
+        ("docs/deep/c.markdown", "text/markdown"),
+    ]
     assert sorted(gathered.skipped) == [
         ("docs/.git", "hidden"),
         ("docs/.hidden.md", "hidden"),
         ("docs/empty.md", "empty"),
         ("docs/image.md", "binary"),
-        ("docs/page.html", "not one of .md, .markdown, .txt"),
+        ("docs/settings.json", "not a conversation"),
+        ("docs/style.css", "not one of .md, .markdown, .txt, .html, .htm, .json, .jsonl, .ndjson"),
     ]
     assert gathered.refused == [("docs/latin.txt", "must be UTF-8; byte 3 is not")]
 
@@ -95,7 +106,13 @@ def test_a_file_named_twice_is_read_once(tree: Path) -> None:
     """M1: no source comes twice in one batch."""
     gathered = documents.gather([Path("docs/b.md"), Path("docs"), tree / "docs" / "b.md"])
     assert [document.name for document in gathered.documents].count("docs/b.md") == 1
-    assert len({document.uri for document in gathered.documents}) == len(gathered.documents) == 3
+    assert len({document.uri for document in gathered.documents}) == len(gathered.documents) == 6
+
+
+def test_json_that_is_no_conversation_is_said(tree: Path) -> None:
+    """A3: passed over in a folder, refused where it is named."""
+    gathered = documents.gather([Path("docs/settings.json")])
+    assert gathered.refused == [("docs/settings.json", "not a conversation")]
 
 
 def test_a_missing_path_is_refused(tree: Path) -> None:

@@ -27,7 +27,7 @@ from telha_planner.core.request import INT64_MAX
         ({"uri": " "}, "uri", "must not be blank"),
         ({"uri": "u" * 2049}, "uri", "must be at most 2,048 bytes"),
         ({"space": ""}, "space", "must not be blank"),
-        ({"media_type": "text/html"}, "media_type", "must be text/plain or text/markdown"),
+        ({"media_type": "application/pdf"}, "media_type", "must be one of text/plain, text/markdown, text/html, "),
         ({"source_id": b"short"}, "source_id", "must be 16 bytes"),
         ({"valid_from": INT64_MAX}, "valid_from_us", "must be between"),
     ],

@@ -151,7 +151,7 @@ def test_a_bad_clarification_is_refused_with_its_index(changed, field):
         ({"name": ""}, "name"),
         ({"name": "n" * 1025}, "name"),
         ({"uri": "u" * 2049}, "uri"),
-        ({"media_type": "text/html"}, "media_type"),
+        ({"media_type": "application/pdf"}, "media_type"),
         ({"content": b""}, "content"),
         ({"content": b" \n"}, "content"),
         ({"content": b"\xff"}, "content"),

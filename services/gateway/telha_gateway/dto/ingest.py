@@ -26,7 +26,14 @@ class Document(Sent, kw_only=True):
     uri: Annotated[str, Meta(description="Where it comes from, at most 2048 bytes.")] | None = None
     space: Annotated[str, Meta(description="Default: the key's only space, or `main`.")] | None = None
     media_type: (
-        Annotated[str, Meta(description="`text/plain` or `text/markdown`. Default: by the ending of the name.")] | None
+        Annotated[
+            str,
+            Meta(
+                description="`text/plain`, `text/markdown`, `text/html`, or a conversation as `application/json` or"
+                " `application/x-ndjson`. Default: by the ending of the name."
+            ),
+        ]
+        | None
     ) = None
     text: Annotated[str, Meta(description="The document itself.")] | None = None
     content_base64: (

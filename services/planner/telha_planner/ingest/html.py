@@ -9,8 +9,9 @@ Rule 1: a heading opens a section, but inside a list or quote it is a paragraph 
 old pages are laid out in tables. Rule 2: a row whose cells hold only running text is one cell block (docs/adr/0015),
 its cells joined by ` | `; any other row, one with a single cell included, is layout and falls into the blocks it holds.
 Rule 3: open elements are tracked as the standard does where it shows in the text: implied ends of paragraphs, items
-and cells; end tags that match nothing are ignored; a table keeps what it holds. Inline elements are not tracked unless
-hidden, since they change no text. Rule 4: deeper than `_DEEPEST`, as in browsers, an element is a sibling, not a child.
+and cells; end tags that match nothing are ignored; a table keeps what it holds. Inline elements change no text, so they
+are not tracked unless hidden; hence the end of one does not close a picture that was left open in it. Rule 4: deeper
+than `_DEEPEST`, as in browsers, an element is a sibling, not a child.
 """
 
 import re
@@ -39,7 +40,7 @@ from .html_elements import (
     VOID,
     is_hidden,
 )
-from .html_tokens import Token, attributes_of, tokens
+from .html_tokens import Token, Tokens, attributes_of
 
 _DEEPEST = 512
 _LONGEST_TITLE = 200
@@ -47,6 +48,8 @@ _LONGEST_HEAD = 1000
 _LONGEST_LINK = 2048
 _MOST_LINKS = 32
 
+_LAID_OUT = BLOCKS | TABLE_PARTS
+_TABLE_ENDS = frozenset({"table", "template"})
 _COLLAPSIBLE = " \t\n\f\r"
 _SPACES = re.compile("[ \t\n\f\r]+")
 _BREAK = "\0"  # no document holds it
@@ -81,8 +84,11 @@ def parse(source: str) -> Page:
         RequestInvalid: It shows nothing, or declares another character set than UTF-8.
     """
     layout = _Layout()
-    for token in tokens(source):
+    tokens = Tokens(source)
+    for token in tokens.walk():
         layout.take(token)
+        if tokens.foreign and token.closing and not layout.is_foreign:
+            tokens.foreign.clear()
     layout.finish()
     if not layout.shown:
         raise RequestInvalid(field="content", rule="must show some text")
@@ -130,6 +136,7 @@ class _Layout:
     _stack: list[_Open] = field(default_factory=list)
     _open: Counter[str] = field(default_factory=Counter)
     _too_deep: Counter[str] = field(default_factory=Counter)
+    _stopped: set[str] = field(default_factory=set)  # whose end tags match nothing before another element opens or ends
     _hidden: int = 0
     _preformatted: int = 0
     _roles: list[str] = field(default_factory=list)
@@ -141,6 +148,11 @@ class _Layout:
     _tables_met: int = 0
     _row: _Row | None = None
     _declared: bool = False
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether SVG or MathML is open."""
+        return self._open["svg"] + self._open["math"] > 0
 
     def take(self, token: Token) -> None:
         """Take the next token."""
@@ -161,8 +173,14 @@ class _Layout:
     # What is inside a block.
 
     def _write(self, text: str) -> None:
-        if not self._hidden and (self._parts or self._preformatted or text.strip(_COLLAPSIBLE)):
-            self._parts.append(text)
+        if self._hidden:
+            return
+        if text.strip(_COLLAPSIBLE):
+            if not self._heading:
+                self._anchors.clear()  # they meant this text
+        elif not (self._parts or self._preformatted):
+            return
+        self._parts.append(text)
 
     def _break(self) -> None:
         """End the block being written."""
@@ -181,6 +199,7 @@ class _Layout:
         if self._heading:
             title = " ".join(text.split("\n"))[:_LONGEST_TITLE]
             anchors = tuple(dict.fromkeys(self._anchors))
+            self._anchors.clear()
             self._show(text, block._replace(kind="heading", level=self._heading, title=title, anchors=anchors))
             return
         for paragraph in _PARAGRAPH_BREAK.split(text):
@@ -190,7 +209,6 @@ class _Layout:
         if not text:
             return
         self._links.clear()
-        self._anchors.clear()
         if self._row is not None and block.kind != "paragraph":
             self._scatter_row()
         if self._row is not None and self._row.cells:
@@ -252,12 +270,11 @@ class _Layout:
                 self._pop_to(len(self._stack) - 1)
             elif name == "table" and self._stack and self._stack[-1].name in {"table", "tr", *ROW_GROUPS}:
                 self._close("table")
-            self._break()
-        elif name in TABLE_PARTS:
+        if not self._hidden and (name in _LAID_OUT):
             self._break()
         if not (self._hidden or hides):
             self._note(name, found)
-        if name in BLOCKS or name in TABLE_PARTS or hides or self._hidden:
+        if name in _LAID_OUT or name == "math" or hides or self._hidden:
             self._push(name, hides=hides)
 
     def _note(self, name: str, found: dict[str, str]) -> None:
@@ -272,9 +289,10 @@ class _Layout:
         if len(self._stack) >= _DEEPEST:
             self._too_deep[name] += 1
             return
-        laid_out = not (hides or self._hidden)
+        laid_out = not (hides or self._hidden or name == "math")
         self._stack.append(_Open(name, hides, laid_out))
         self._open[name] += 1
+        self._stopped.clear()
         self._hidden += hides
         if not laid_out:
             return
@@ -300,29 +318,33 @@ class _Layout:
             self._break()
         elif name == "br":
             self._void(Token("br"))
-        elif name in BREAKS_ONLY or (name == "p" and not self._open["p"]):
+        elif name in BREAKS_ONLY:
             self._break()
+        elif name == "p":
+            if not self._end_paragraph():
+                self._break()
         elif name in HEADINGS:
             self._pop_nearest(HEADINGS, SCOPE)
-        elif self._open[name]:
-            inline = name not in BLOCKS and name not in TABLE_PARTS and name not in NEVER_SHOWN
-            self._pop_nearest((name,), BLOCKS | TABLE_PARTS if inline else SCOPES.get(name, SCOPE))
+        elif self._open[name] and name not in self._stopped:
+            inline = name not in _LAID_OUT and name not in NEVER_SHOWN
+            if not self._pop_nearest((name,), _LAID_OUT if inline else SCOPES.get(name, SCOPE)):
+                self._stopped.add(name)
 
     # Which elements are open.
 
-    def _pop_nearest(self, names: Collection[str], stops: Collection[str]) -> None:
-        """End the innermost open element of *names*, with all in it, unless one of *stops* lies between."""
+    def _pop_nearest(self, names: Collection[str], stops: Collection[str]) -> bool:
+        """End the innermost open element of *names*, with all in it, unless one of *stops* lies between or none is."""
         for index in range(len(self._stack) - 1, -1, -1):
             name = self._stack[index].name
             if name in names:
                 self._pop_to(index)
-                return
+                return True
             if name in stops:
-                return
+                break
+        return False
 
-    def _end_paragraph(self) -> None:
-        if self._open["p"]:
-            self._pop_nearest(("p",), SCOPE)
+    def _end_paragraph(self) -> bool:
+        return self._open["p"] > 0 and self._pop_nearest(("p",), SCOPE)
 
     def _end_item(self, name: str) -> None:
         names = ("li",) if name == "li" else ("dd", "dt")
@@ -333,7 +355,9 @@ class _Layout:
         """End what a table's *part* cannot stand in; false if it stands in no table."""
         if not self._open["table"]:
             return False
-        table = next(index for index in range(len(self._stack) - 1, -1, -1) if self._stack[index].name == "table")
+        table = next(index for index in range(len(self._stack) - 1, -1, -1) if self._stack[index].name in _TABLE_ENDS)
+        if self._stack[table].name != "table":
+            return False
         stays = [ROW_GROUPS, {"tr"}][: 2 if part in CELLS else 1 if part == "tr" else 0]
         at = table + 1
         for names in stays:
@@ -351,6 +375,7 @@ class _Layout:
             self._open[element.name] -= 1
             self._hidden -= element.hidden
             self._too_deep.clear()
+            self._stopped.clear()
             if element.laid_out:
                 self._leave(element.name)
 

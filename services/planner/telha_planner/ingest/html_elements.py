@@ -25,11 +25,12 @@ VOID = words("area base basefont bgsound br col embed frame hr img input keygen 
 """Have no content and no end tag."""
 NEVER_SHOWN = words("annotation annotation-xml applet audio canvas datalist object script style svg template video")
 """Hide what they hold. What is raw text to the tokenizer never comes this far."""
-SCOPE = frozenset({"table", "td", "th", "caption"})
+SCOPE = words("table td th caption applet object template foreignobject desc annotation-xml")
 SCOPES = {
     "li": SCOPE | {"ol", "ul"},
-    "table": frozenset[str](),
-    **dict.fromkeys(TABLE_PARTS, frozenset({"table"})),
+    "template": frozenset[str](),
+    "table": frozenset({"template"}),
+    **dict.fromkeys(TABLE_PARTS, frozenset({"table", "template"})),
 }
 """What the end of an element cannot reach across; of those not named here, it is `SCOPE`."""
 ITEM_STOPS = (BLOCKS | TABLE_PARTS) - {"address", "div", "p"}

@@ -49,7 +49,7 @@ def words(listed: str) -> frozenset[str]:
 
 
 _FOREIGN = frozenset({"svg", "math"})
-_HTML_INSIDE_FOREIGN = frozenset({"foreignobject", "desc", "title", "annotation-xml"})
+_HTML_INSIDE_FOREIGN = words("foreignobject desc title annotation-xml mi mo mn ms mtext")
 _DEEPEST = 512
 _LEAVES_FOREIGN = words(
     """b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta
@@ -74,20 +74,23 @@ class Token(NamedTuple):
     closing: bool = False
 
 
-def tokens(source: str) -> Iterator[Token]:
-    """The tags and texts of *source*, in order."""
-    return _Tokens(source).walk()
-
-
 @dataclass
-class _Tokens:
-    """Walks *source*; `at` is what comes next, `foreign` what is open of SVG and MathML."""
+class Tokens:
+    """
+    Walks *source*.
+
+    Attributes:
+        at: What comes next.
+        foreign: What is open of SVG and MathML, where other rules hold. Whoever keeps the open elements may clear it:
+            an end tag can close such a root from outside.
+    """
 
     source: str
     at: int = 0
     foreign: list[str] = field(default_factory=list)
 
     def walk(self) -> Iterator[Token]:
+        """The tags and texts, in order."""
         source = self.source
         while (opened := source.find("<", self.at)) >= 0:
             if opened > self.at:
@@ -110,6 +113,8 @@ class _Tokens:
 
     def _end(self, tag: re.Match[str]) -> Iterator[Token]:
         name = _lowered(tag[1])
+        if name in ("p", "br"):
+            yield from self._break_out()
         if name in self.foreign:
             while self.foreign.pop() != name:
                 pass
@@ -118,8 +123,7 @@ class _Tokens:
     def _start(self, tag: re.Match[str]) -> Iterator[Token]:
         name = _lowered(tag[1])
         if name in _LEAVES_FOREIGN:
-            while self._is_foreign():
-                yield Token(self.foreign.pop(), closing=True)
+            yield from self._break_out()
         if name in _FOREIGN or self._is_foreign():
             yield Token(name, attributes=tag[2])
             if self.at - 1 > tag.end(2) and self.source[self.at - 2] == "/":
@@ -131,6 +135,10 @@ class _Tokens:
         else:
             self._skip_first_line_end(name)
             yield Token(name, attributes=tag[2])
+
+    def _break_out(self) -> Iterator[Token]:
+        while self._is_foreign():
+            yield Token(self.foreign.pop(), closing=True)
 
     def _raw(self, name: str, attributes: str) -> Iterator[Token]:
         self._skip_first_line_end(name)
