@@ -48,6 +48,40 @@ def test_a_document_is_created_unchanged_updated(client):
     assert updated.nodes_kept > 0
 
 
+def test_a_page_is_read_as_it_is_shown(client):
+    """M2: HTML by the ending of the name; what is served back is what is shown, and offsets count in it."""
+    html = "<title>Lines</title><script>no()</script><h1>Trams</h1><p>The <b>first</b>\n tram leaves at 05:12."
+    document = ingest(client, "trams.html", html)
+    assert client.memory.source(document.source_id, include_text=True).text == (
+        "Trams\n\nThe first tram leaves at 05:12."
+    )
+    (planned, *_) = client.plan("first tram").spans
+    assert planned.text.endswith("The first tram leaves at 05:12.")
+
+
+def test_a_turn_is_found_since_it_was_said(client):
+    """M1, M2: a conversation by its media type; each turn is true since its own time."""
+    turns = (
+        '{"speaker": "Ana", "text": "The depot opens at six.", "time": 1600000000000000}\n'
+        '{"speaker": "Ben", "text": "The depot has a new roof.", "time": "2020-10-01T00:00:00+02:00"}\n'
+    )
+    document = ingest(client, "chat", turns, media_type="application/x-ndjson")
+    assert client.memory.source(document.source_id).source.valid_from == INSTANT
+    then = client.memory.context("depot", valid_time=INSTANT + 1)
+    assert [item.text for item in then.items] == ["Ana: The depot opens at six."]
+    assert "Ben: The depot has a new roof." in client.memory.context("Ben depot roof").items[0].text
+
+
+def test_a_conversation_without_offsets_is_refused_by_line(client):
+    """M1: naive times are refused with field and line, and nothing is written."""
+    turn = '{"speaker": "Ana", "text": "x", "time": "2020-10-01T00:00:00"}'
+    with pytest.raises(InvalidRequest) as caught:
+        ingest(client, "chat.jsonl", turn)
+    assert caught.value.field == "documents[0].content"
+    assert caught.value.rule.startswith("line 1: time must say its offset from UTC")
+    assert client.memory.sources().items == ()
+
+
 def test_a_plan_sees_a_write_at_once(client):
     """Read your writes: the answer to a write means that the next plan sees it."""
     document = ingest(client)

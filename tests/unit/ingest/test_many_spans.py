@@ -6,7 +6,7 @@ import pytest
 from ingest_builders import a_document
 from markdown_it.token import Token
 from telha_planner.core.errors import RequestInvalid
-from telha_planner.ingest import markdown, worker
+from telha_planner.ingest import conversation, html_layout, markdown, worker
 from telha_planner.ingest import parse as parsing
 from telha_planner.ingest.document import MAX_BASE_SPANS, MAX_DOCUMENT_BYTES, DocumentInput, TooManySpans
 from telha_planner.ingest.parse import parse
@@ -55,6 +55,31 @@ def test_the_parser_stops_before_all_of_the_structure_is_in_memory(monkeypatch: 
     with pytest.raises(TooManySpans):
         markdown._parser().block.parse(item * 5000, markdown._parser(), {}, tokens)
     assert 1000 < held[-1] < 1100
+
+
+@pytest.mark.parametrize("piece", ["<p>a", "<li>a", "<table><tr><td>a<td>b", "a<br><br>", "<h1>a</h1>", "<pre>a</pre>"])
+def test_a_page_stops_before_all_of_it_is_laid_out(monkeypatch: pytest.MonkeyPatch, piece: str) -> None:
+    """M2: blocks are counted while they are made."""
+    monkeypatch.setattr(html_layout, "MAX_BASE_SPANS", 100)
+    parse(_document(piece * 100, "text/html"), "acme")
+    with pytest.raises(TooManySpans):
+        parse(_document(piece * 101, "text/html"), "acme")
+
+
+def test_cells_of_one_row_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """M2: a row of a million cells is one span in the end, but not before."""
+    monkeypatch.setattr(html_layout, "MAX_BASE_SPANS", 100)
+    with pytest.raises(TooManySpans):
+        parse(_document("x<table><tr>" + "<td>" * 201, "text/html"), "acme")
+
+
+def test_turns_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """M2: line by line."""
+    monkeypatch.setattr(conversation, "MAX_BASE_SPANS", 100)
+    turn = '{"speaker": "a", "text": "b"}\n'
+    parse(_document(turn * 100, "application/x-ndjson"), "acme")
+    with pytest.raises(TooManySpans):
+        parse(_document(turn * 101, "application/x-ndjson"), "acme")
 
 
 def test_the_bound_of_a_call_is_shared_by_its_documents(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.request import INT64_MIN, OPEN_END, check_name, check_range, check_text
 
 from .blocks import Block, Turn
-from .document import JSON, WHITE_SPACE
+from .document import JSON, MAX_BASE_SPANS, WHITE_SPACE, TooManySpans
 
 MAX_SPEAKER_BYTES = 256
 
@@ -30,6 +30,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _RFC3339 = re.compile(r"(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d+))?([Zz]|[+-]\d{2}:\d{2})", re.ASCII)
 _WITHOUT_OFFSET = re.compile(r"\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?", re.ASCII)
+_LINE = re.compile("[^\n]*\n?")
 _LINE_ENDS = re.compile("\r\n?")
 
 
@@ -62,6 +63,7 @@ def parse(source: str, media_type: str) -> Conversation:
 
     Raises:
         RequestInvalid: It has another shape, a blank speaker or text, or a time that does not say its offset.
+        TooManySpans: It has more turns than one call may write.
     """
     parts: list[str] = []
     blocks: list[Block] = []
@@ -69,6 +71,8 @@ def parse(source: str, media_type: str) -> Conversation:
     for place, turn in _turns(source, media_type):
         speaker, text = _said(place, turn)
         time, date = (None, "") if turn.time is None else _instant(place, turn.time)
+        if len(blocks) == MAX_BASE_SPANS:
+            raise TooManySpans
         paragraph = f"{speaker}: {text}"
         parts.append(paragraph)
         blocks.append(Block(at, at + len(paragraph), "paragraph", context=date, turn=Turn(speaker, time)))
@@ -93,10 +97,10 @@ def _turns(source: str, media_type: str) -> Iterator[tuple[str, _Turn]]:
         whole = _decoded("", source, _Conversation)
         yield from ((f"turn {number}: ", turn) for number, turn in enumerate(whole.turns, 1))
         return
-    for number, line in enumerate(source.split("\n"), 1):
-        if line.strip(WHITE_SPACE):
+    for number, line in enumerate(_LINE.finditer(source), 1):
+        if line[0].strip(WHITE_SPACE):
             place = f"line {number}: "
-            yield place, _decoded(place, line, _Turn)
+            yield place, _decoded(place, line[0], _Turn)
 
 
 _Shape = TypeVar("_Shape", _Turn, _Conversation)

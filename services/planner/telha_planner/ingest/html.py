@@ -1,6 +1,8 @@
 """
 HTML to blocks: what a browser would show, as text, and how it is laid out.
 
+    source ─ html_tokens → tags and texts ─ here → what is open and shown ─ html_layout → blocks and canonical text
+
 A page has no text of its own to slice, so its canonical text is made here: each block on lines of its own, white space
 collapsed as a browser collapses it, `pre` kept, references decoded. What is not shown (scripts, styles, templates,
 comments, hidden elements, pictures) is not in it.
@@ -22,7 +24,7 @@ from typing import NamedTuple
 
 from telha_planner.core.errors import RequestInvalid
 
-from .blocks import LONGEST, Block
+from .blocks import Block
 from .document import WHITE_SPACE
 from .html_elements import (
     BLOCKS,
@@ -40,22 +42,13 @@ from .html_elements import (
     VOID,
     is_hidden,
 )
+from .html_layout import COLLAPSIBLE, LONGEST_TITLE, Layout, collapsed
 from .html_tokens import Token, Tokens, attributes_of
 
 _DEEPEST = 512
-_LONGEST_TITLE = 200
-_LONGEST_HEAD = 1000
-_LONGEST_LINK = 2048
-_MOST_LINKS = 32
 
 _LAID_OUT = BLOCKS | TABLE_PARTS
 _TABLE_ENDS = frozenset({"table", "template"})
-_COLLAPSIBLE = " \t\n\f\r"
-_SPACES = re.compile("[ \t\n\f\r]+")
-_BREAK = "\0"  # no document holds it
-_BREAKS = re.compile(" ?\0 ?")
-_PARAGRAPH_BREAK = re.compile("\n{2,}")
-_NOT_A_LINK = re.compile(r"(?:data|file|javascript|vbscript):", re.IGNORECASE)
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,3}")
 _CHARACTER_SET = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';]+)", re.IGNORECASE)
 _UTF_8 = frozenset({"utf-8", "utf8", "unicode-1-1-utf-8", "us-ascii", "ascii"})
@@ -82,25 +75,19 @@ def parse(source: str) -> Page:
 
     Raises:
         RequestInvalid: It shows nothing, or declares another character set than UTF-8.
+        TooManySpans: It has more blocks, or cells, than one call may write; found before all of it is in memory.
     """
-    layout = _Layout()
+    page = _Page()
     tokens = Tokens(source)
     for token in tokens.walk():
-        layout.take(token)
-        if tokens.foreign and token.closing and not layout.is_foreign:
+        page.take(token)
+        if tokens.foreign and token.closing and not page.is_foreign:
             tokens.foreign.clear()
-    layout.finish()
-    if not layout.shown:
+    page.finish()
+    text, blocks = page.layout.assembled()
+    if not blocks:
         raise RequestInvalid(field="content", rule="must show some text")
-    text, blocks = _assembled(layout.shown)
-    return Page(text, blocks, layout.title, layout.language)
-
-
-class _Shown(NamedTuple):
-    """A block's text, and the block without its place."""
-
-    text: str
-    block: Block
+    return Page(text, blocks, page.title, page.language)
 
 
 class _Open(NamedTuple):
@@ -112,25 +99,10 @@ class _Open(NamedTuple):
 
 
 @dataclass
-class _Row:
-    """A row of a table, until it is known to be one."""
+class _Page:
+    """Takes tokens, keeps the open elements, and lays out what is shown."""
 
-    cells: list[list[_Shown]] = field(default_factory=list)
-    all_heads: bool = True
-
-
-@dataclass
-class _Table:
-    number: int
-    head: str = ""
-    has_body: bool = False
-
-
-@dataclass
-class _Layout:
-    """Takes tokens and leaves blocks in `shown`."""
-
-    shown: list[_Shown] = field(default_factory=list)
+    layout: Layout = field(default_factory=Layout)
     title: str | None = None
     language: str | None = None
     _stack: list[_Open] = field(default_factory=list)
@@ -138,15 +110,6 @@ class _Layout:
     _too_deep: Counter[str] = field(default_factory=Counter)
     _stopped: set[str] = field(default_factory=set)  # whose end tags match nothing before another element opens or ends
     _hidden: int = 0
-    _preformatted: int = 0
-    _roles: list[str] = field(default_factory=list)
-    _heading: int = 0
-    _parts: list[str] = field(default_factory=list)
-    _links: list[str] = field(default_factory=list)
-    _anchors: list[str] = field(default_factory=list)
-    _tables: list[_Table] = field(default_factory=list)
-    _tables_met: int = 0
-    _row: _Row | None = None
     _declared: bool = False
 
     @property
@@ -157,7 +120,8 @@ class _Layout:
     def take(self, token: Token) -> None:
         """Take the next token."""
         if not token.name:
-            self._write(token.text)
+            if not self._hidden:
+                self.layout.write(token.text)
         elif token.closing:
             self._close(token.name)
         elif token.name in VOID:
@@ -167,63 +131,17 @@ class _Layout:
 
     def finish(self) -> None:
         """End every element that is still open."""
-        self._break()
+        self.layout.end_block()
         self._pop_to(0)
-
-    # What is inside a block.
-
-    def _write(self, text: str) -> None:
-        if self._hidden:
-            return
-        if text.strip(_COLLAPSIBLE):
-            if not self._heading:
-                self._anchors.clear()  # they meant this text
-        elif not (self._parts or self._preformatted):
-            return
-        self._parts.append(text)
-
-    def _break(self) -> None:
-        """End the block being written."""
-        if not self._parts:
-            return
-        written = "".join(self._parts)
-        self._parts.clear()
-        links = tuple(dict.fromkeys(self._links))[:_MOST_LINKS]
-        block = Block(0, 0, "paragraph", role=self._roles[-1] if self._roles else None, links=links)
-        if self._preformatted:
-            text = written.replace("\r", "\n").replace(_BREAK, "\n").rstrip(WHITE_SPACE)
-            blank = len(text) - len(text.lstrip(WHITE_SPACE))
-            self._show(text[text.rfind("\n", 0, blank) + 1 :], block._replace(kind="code"))
-            return
-        text = _BREAKS.sub("\n", _SPACES.sub(" ", written)).strip(WHITE_SPACE)
-        if self._heading:
-            title = " ".join(text.split("\n"))[:_LONGEST_TITLE]
-            anchors = tuple(dict.fromkeys(self._anchors))
-            self._anchors.clear()
-            self._show(text, block._replace(kind="heading", level=self._heading, title=title, anchors=anchors))
-            return
-        for paragraph in _PARAGRAPH_BREAK.split(text):
-            self._show(paragraph.strip(WHITE_SPACE), block)
-
-    def _show(self, text: str, block: Block) -> None:
-        if not text:
-            return
-        self._links.clear()
-        if self._row is not None and block.kind != "paragraph":
-            self._scatter_row()
-        if self._row is not None and self._row.cells:
-            self._row.cells[-1].append(_Shown(text, block))
-        else:
-            self.shown.append(_Shown(text, block))
 
     # Tags.
 
     def _void(self, token: Token) -> None:
         if token.name == "hr":
             self._end_paragraph()
-            self._break()
-        elif token.name == "br" and not self._hidden and self._parts:
-            self._parts.append(_BREAK)
+            self.layout.end_block()
+        elif token.name == "br" and not self._hidden:
+            self.layout.write_line_break()
         elif token.name == "meta":
             self._declare(token.attributes)
 
@@ -235,7 +153,7 @@ class _Layout:
             declared = declared or (match[1] if match else "")
         if declared and not self._declared:
             self._declared = True  # browsers heed the first
-            name = declared.strip(_COLLAPSIBLE)
+            name = declared.strip(COLLAPSIBLE)
             if name.lower() not in _UTF_8:
                 raise RequestInvalid(field="content", rule=f"must be UTF-8; it declares itself {name[:40]!r}")
 
@@ -245,15 +163,15 @@ class _Layout:
             language = attributes_of(token.attributes).get("lang", "")
             self.language = self.language or (language if _LANGUAGE.fullmatch(language) else None)
         elif name == "title":
-            title = _SPACES.sub(" ", token.text).strip(WHITE_SPACE)[:_LONGEST_TITLE]
+            title = collapsed(token.text).strip(WHITE_SPACE)[:LONGEST_TITLE]
             self.title = self.title or (title if not self._hidden else None) or None
         elif name == "textarea":
-            self._write(token.text)
+            self.take(Token("", token.text))
         elif name in BREAKS_ONLY:
-            self._break()
+            self.layout.end_block()
         elif name in ("xmp", "plaintext"):
             self._enter(Token("pre", attributes=token.attributes))
-            self._write(token.text)
+            self.take(Token("", token.text))
             self._close("pre")
         elif name not in TABLE_PARTS or self._makes_room_for(name):
             self._enter(token)
@@ -270,8 +188,8 @@ class _Layout:
                 self._pop_to(len(self._stack) - 1)
             elif name == "table" and self._stack and self._stack[-1].name in {"table", "tr", *ROW_GROUPS}:
                 self._close("table")
-        if not self._hidden and (name in _LAID_OUT):
-            self._break()
+        if not self._hidden and name in _LAID_OUT:
+            self.layout.end_block()
         if not (self._hidden or hides):
             self._note(name, found)
         if name in _LAID_OUT or name == "math" or hides or self._hidden:
@@ -279,11 +197,10 @@ class _Layout:
 
     def _note(self, name: str, found: dict[str, str]) -> None:
         anchor = found.get("id") or (found.get("name") if name == "a" else None)
-        if anchor and len(self._anchors) < _MOST_LINKS:
-            self._anchors.append(anchor[:_LONGEST_LINK])
-        target = found.get("href", "").strip(WHITE_SPACE) if name == "a" else ""
-        if target and len(target) <= _LONGEST_LINK and not _NOT_A_LINK.match(target):
-            self._links.append(target)
+        if anchor:
+            self.layout.note_anchor(anchor)
+        if name == "a":
+            self.layout.note_link(found.get("href", "").strip(WHITE_SPACE))
 
     def _push(self, name: str, *, hides: bool) -> None:
         if len(self._stack) >= _DEEPEST:
@@ -296,33 +213,31 @@ class _Layout:
         self._hidden += hides
         if not laid_out:
             return
+        layout = self.layout
         if name in ("pre", "listing"):
-            self._preformatted += 1
+            layout.preformatted += 1
         elif name in ROLES:
-            self._roles.append(ROLES[name])
-        elif name in HEADINGS and not self._roles:
-            self._heading = HEADINGS[name]
+            layout.roles.append(ROLES[name])
+        elif name in HEADINGS and not layout.roles:
+            layout.heading = HEADINGS[name]
         elif name == "table":
-            self._scatter_row()
-            self._tables_met += 1
-            self._tables.append(_Table(self._tables_met))
+            layout.open_table()
         elif name == "tr":
-            self._row = _Row()
-        elif name in CELLS and self._row is not None:
-            self._row.cells.append([])
-            self._row.all_heads &= name == "th"
+            layout.open_row()
+        elif name in CELLS:
+            layout.open_cell(is_head=name == "th")
 
     def _close(self, name: str) -> None:
         if self._too_deep[name]:
             self._too_deep[name] -= 1
-            self._break()
+            self.layout.end_block()
         elif name == "br":
             self._void(Token("br"))
         elif name in BREAKS_ONLY:
-            self._break()
+            self.layout.end_block()
         elif name == "p":
             if not self._end_paragraph():
-                self._break()
+                self.layout.end_block()
         elif name in HEADINGS:
             self._pop_nearest(HEADINGS, SCOPE)
         elif self._open[name] and name not in self._stopped:
@@ -370,7 +285,7 @@ class _Layout:
     def _pop_to(self, index: int) -> None:
         while len(self._stack) > index:
             if self._stack[-1].laid_out:
-                self._break()
+                self.layout.end_block()
             element = self._stack.pop()
             self._open[element.name] -= 1
             self._hidden -= element.hidden
@@ -380,66 +295,14 @@ class _Layout:
                 self._leave(element.name)
 
     def _leave(self, name: str) -> None:
+        layout = self.layout
         if name in ("pre", "listing"):
-            self._preformatted -= 1
+            layout.preformatted -= 1
         elif name in ROLES:
-            self._roles.pop()
+            layout.roles.pop()
         elif name in HEADINGS:
-            self._heading = 0
+            layout.heading = 0
         elif name == "tr":
-            self._end_row()
+            layout.end_row()
         elif name == "table":
-            self._tables.pop()
-
-    # Rows.
-
-    def _scatter_row(self) -> None:
-        """Show what the row holds as blocks of their own: it is layout."""
-        row, self._row = self._row, None
-        if row is not None:
-            self.shown += [piece for cell in row.cells for piece in cell]
-
-    def _end_row(self) -> None:
-        row = self._row
-        if row is None:
-            return
-        cells = [" ".join(piece.text for piece in cell).replace("\n", " ") for cell in row.cells]
-        text = " | ".join(cells).strip(WHITE_SPACE)
-        several = any(len(cell) > 1 for cell in row.cells)
-        if len(cells) < 2 or (several and len(text.encode()) > LONGEST):
-            self._scatter_row()
-            return
-        self._row = None
-        if not any(cells):
-            return
-        table = self._tables[-1]
-        links = tuple(dict.fromkeys(link for cell in row.cells for piece in cell for link in piece.block.links))
-        block = Block(0, 0, "cell", links=links[:_MOST_LINKS], context=table.head, table=table.number)
-        self.shown.append(_Shown(text, block))
-        if row.all_heads and not table.has_body:
-            table.head = " ".join(filter(None, (table.head, *cells)))[:_LONGEST_HEAD]
-        else:
-            table.has_body = True
-
-
-def _assembled(shown: list[_Shown]) -> tuple[str, tuple[Block, ...]]:
-    """The text, a blank line between blocks but not between the rows of a table or the items of a list."""
-    parts: list[str] = []
-    blocks: list[Block] = []
-    at = 0
-    before: Block | None = None
-    for text, block in shown:
-        if before is not None:
-            parts.append("\n" if _is_next_line(before, block) else "\n\n")
-            at += len(parts[-1])
-        parts.append(text)
-        blocks.append(block._replace(start=at, end=at + len(text)))
-        at += len(text)
-        before = block
-    return "".join(parts), tuple(blocks)
-
-
-def _is_next_line(before: Block, block: Block) -> bool:
-    if block.table:
-        return block.table == before.table
-    return block.role == before.role == "list item" and block.kind == before.kind == "paragraph"
+            layout.end_table()
