@@ -22,9 +22,29 @@ def _parsed(document: dict[str, str], tenant_name: str = "acme"):
 
 def test_every_file_is_listed() -> None:
     """M2: the manifest lists each document once, and each was valid from a stated instant."""
-    files = {str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.*") if path.suffix in (".md", ".txt")}
+    files = {str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.*") if path.suffix != ".toml"}
     assert files - {"README.md"} == {document["file"] for document in CORPUS["documents"]}
-    assert all(datetime.fromisoformat(document["valid_from"]).tzinfo for document in CORPUS["documents"])
+    stated = [document.get("valid_from") for document in CORPUS["documents"]]
+    assert all(datetime.fromisoformat(instant).tzinfo for instant in stated if instant is not None)
+    assert stated.count(None) == 1
+
+
+def test_the_conversation_says_itself_since_when_it_is_true() -> None:
+    """M2: its document states no start, so its first turn does."""
+    (document,) = (found for found in CORPUS["documents"] if "valid_from" not in found)
+    record = _parsed(document)
+    turns = [node.valid_from for node in record.nodes if node.type == "turn"]
+    assert len(turns) == 5
+    assert record.valid_from == min(turns) == datetime.fromisoformat("2026-07-14T05:52:00Z").timestamp() * 1_000_000
+
+
+def test_the_page_is_remembered_as_it_is_shown() -> None:
+    """M2: rows with their head, no script, nothing hidden."""
+    (document,) = (found for found in CORPUS["documents"] if found["file"].endswith(".html"))
+    text = _parsed(document).text.decode()
+    assert "Olive Hill | level | yes, closed on Mondays until noon" in text
+    assert "Assistance dogs travel free & need no muzzle." in text
+    assert not [word for word in ("Draft", "scripted", "float", "summer", "<") if word in text]
 
 
 def test_the_changing_document_keeps_what_stayed() -> None:
