@@ -23,11 +23,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "docs/image.md": b"\x89PNG\0\0",
         "docs/latin.txt": b"caf\xe9\n",
         "docs/empty.md": b" \n",
-        "docs/page.html": b"<p>Page",
         "docs/style.css": b"p {}",
-        "docs/chat.json": b'{"turns": [{"speaker": "Ana", "text": "x"}]}',
-        "docs/chat.jsonl": b'{"speaker": "Ana", "text": "x"}\n',
-        "docs/settings.json": b"{}",
     }.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -38,20 +34,13 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_path_is_accounted_for(tree: Path) -> None:
     """A3: what is not ingested is said, with its reason."""
     gathered = documents.gather([Path("docs")])
-    assert [(document.name, document.media_type) for document in gathered.documents] == [
-        ("docs/a.txt", "text/plain"),
-        ("docs/b.md", "text/markdown"),
-        ("docs/chat.json", "application/json"),
-        ("docs/chat.jsonl", "application/x-ndjson"),
-        ("docs/page.html", "text/html"),
-        ("docs/deep/c.markdown", "text/markdown"),
-    ]
+    assert [document.name for document in gathered.documents] == ["docs/a.txt", "docs/b.md", "docs/deep/c.markdown"]
+    assert [document.media_type for document in gathered.documents] == ["text/plain", "text/markdown", "text/markdown"]
     assert sorted(gathered.skipped) == [
         ("docs/.git", "hidden"),
         ("docs/.hidden.md", "hidden"),
         ("docs/empty.md", "empty"),
         ("docs/image.md", "binary"),
-        ("docs/settings.json", "not a conversation"),
         ("docs/style.css", "not one of .md, .markdown, .txt, .html, .htm, .json, .jsonl, .ndjson"),
     ]
     assert gathered.refused == [("docs/latin.txt", "must be UTF-8; byte 3 is not")]
@@ -73,9 +62,9 @@ def test_what_is_no_regular_file_or_has_an_odd_name_is_said(tree: Path) -> None:
 
 def test_a_named_file_that_is_no_document_is_refused(tree: Path) -> None:
     """A3: what the user asked for by name and did not get is a failure; what a folder holds besides is not."""
-    gathered = documents.gather([Path("docs/page.html"), Path("docs/image.md"), Path("docs/empty.md"), Path("docs")])
+    gathered = documents.gather([Path("docs/style.css"), Path("docs/image.md"), Path("docs/empty.md"), Path("docs")])
     assert [name for name, _ in gathered.refused] == [
-        "docs/page.html",
+        "docs/style.css",
         "docs/image.md",
         "docs/empty.md",
         "docs/latin.txt",
@@ -106,13 +95,33 @@ def test_a_file_named_twice_is_read_once(tree: Path) -> None:
     """M1: no source comes twice in one batch."""
     gathered = documents.gather([Path("docs/b.md"), Path("docs"), tree / "docs" / "b.md"])
     assert [document.name for document in gathered.documents].count("docs/b.md") == 1
-    assert len({document.uri for document in gathered.documents}) == len(gathered.documents) == 6
+    assert len({document.uri for document in gathered.documents}) == len(gathered.documents) == 3
 
 
-def test_json_that_is_no_conversation_is_said(tree: Path) -> None:
-    """A3: passed over in a folder, refused where it is named."""
-    gathered = documents.gather([Path("docs/settings.json")])
-    assert gathered.refused == [("docs/settings.json", "not a conversation")]
+def test_pages_and_conversations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """M2, A3: the ending says what a file is; JSON without turns is passed over in a folder, refused where named."""
+    monkeypatch.chdir(tmp_path)
+    for name, content in {
+        "a.html": "<p>Page",
+        "b.HTM": "<p>Page",
+        "c.json": '{"turns": [{"speaker": "Ana", "text": "x"}]}',
+        "d.jsonl": '{"speaker": "Ana", "text": "x"}',
+        "e.ndjson": '{"speaker": "Ana", "text": "x"}',
+        "settings.json": "{}",
+        "events.jsonl": '{"at": 1}',
+    }.items():
+        Path(name).write_text(content, "utf-8")
+    gathered = documents.gather([Path()])
+    assert [(document.name, document.media_type) for document in gathered.documents] == [
+        ("a.html", "text/html"),
+        ("b.HTM", "text/html"),
+        ("c.json", "application/json"),
+        ("d.jsonl", "application/x-ndjson"),
+        ("e.ndjson", "application/x-ndjson"),
+    ]
+    unlike = [("events.jsonl", "not a conversation"), ("settings.json", "not a conversation")]
+    assert (gathered.skipped, gathered.refused) == (unlike, [])
+    assert documents.gather([Path("settings.json")]).refused == unlike[1:]
 
 
 def test_a_missing_path_is_refused(tree: Path) -> None:
