@@ -1,12 +1,21 @@
 """Commands that ask and remember: memory context, plan, select, ingest."""
 
 import os
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from . import options as given
+
+
+class ReadAs(StrEnum):
+    """What the files of `telha ingest` are."""
+
+    DOCUMENTS = "documents"
+    RECORDS = "records"
+
 
 memory_app = typer.Typer(help="Ask memory.", no_args_is_help=True)
 
@@ -163,15 +172,27 @@ def ingest(
         str | None,
         typer.Option("--valid-from", metavar="TIME", help="Since when it is true. Default: now.", show_default=False),
     ] = None,
+    read_as: Annotated[
+        ReadAs,
+        typer.Option("--as", help="What the files are; records are lines of nodes, edges or clarifications."),
+    ] = ReadAs.DOCUMENTS,
     address: given.Address = None,
     key: given.Key = None,
     data: given.Data = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Remember documents: split, count and index them, a version each time they change."""
-    from . import calls, documents, instants, output, remember, tables
-    from .problems import FAILED
+    from . import calls, documents, instants, output, records, remember, tables
+    from .problems import FAILED, UsageInvalid
 
+    if read_as is ReadAs.RECORDS:
+        if valid_from is not None:
+            raise UsageInvalid("--valid-from", "must be absent beside --as records; each record says it itself")
+        read = records.read(paths, space)
+        with calls.opened(address, key, data, os.environ) as service:
+            written = records.write(service, read)
+        output.show(written, tables.records, as_json=as_json)
+        return
     since = instants.parse("--valid-from", valid_from) if valid_from is not None else None
     gathered = documents.gather(paths)
     with calls.opened(address, key, data, os.environ) as service:

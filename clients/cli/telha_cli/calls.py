@@ -6,7 +6,7 @@ to the other.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -157,6 +157,16 @@ class Service:
                 raise
             raise DocumentRefused(index, f"{inner} {fault.rule}") from None
         return [_json(document) for document in answer.documents]
+
+    def put(self, kind: str, records: Sequence[Any]) -> int:
+        """Write *records* of a kind (`nodes`, `edges`, `clarifications`); the commit's transaction time."""
+        memory = self._client.memory
+        write: dict[str, Callable[[Sequence[Any]], Any]] = {
+            "nodes": memory.put_nodes,
+            "edges": memory.put_edges,
+            "clarifications": memory.put_clarifications,
+        }
+        return int(write[kind](records).tx)
 
     def trace(self, trace_id: str) -> Json:
         """One trace."""

@@ -57,6 +57,17 @@ def ingested(answer: Json) -> RenderableType:
     return Group(*parts)
 
 
+def records(answer: Json) -> RenderableType:
+    """What each line wrote, and the sum."""
+    kinds = ("nodes", "edges", "clarifications")
+    lines = [
+        (" ".join(f"{told[kind]} {kind}" for kind in kinds if kind in told), told["line"]) for told in answer["records"]
+    ]
+    counts = {kind: sum(told.get(kind, 0) for told in answer["records"]) for kind in kinds}
+    summed = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+    return Group(rows(("written", "line"), lines), Text(summed or "nothing to write", style="bold"))
+
+
 def traces(answer: Json, kind: str | None = None) -> RenderableType:
     """Traces, newest first; where there are none of the *kind* asked for, that is said."""
     if not answer["traces"]:
