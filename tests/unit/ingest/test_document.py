@@ -54,6 +54,11 @@ def test_media_type_by_name() -> None:
     assert record_of("# x", "a.MD").media_type == "text/markdown"
     assert record_of("# x", "a.markdown").media_type == "text/markdown"
     assert record_of("# x", "a.rst").media_type == "text/plain"
+    assert record_of("# x", "md").media_type == "text/plain"
+    assert record_of("<p>x", "a.b/c.HTML").media_type == record_of("<p>x", ".htm").media_type == "text/html"
+    turn = '{"speaker": "a", "text": "b"}'
+    assert record_of(f'{{"turns": [{turn}]}}', "a.json").media_type == "application/json"
+    assert {record_of(turn, f"a.{end}").media_type for end in ("jsonl", "ndjson")} == {"application/x-ndjson"}
     assert record_of("# x", "a.md", media_type="text/plain").nodes[-1].type == "passage"
 
 

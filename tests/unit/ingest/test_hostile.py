@@ -24,6 +24,10 @@ HOSTILE = {
     "unclosed comment": "<!--\n" * 10_000,
     "a long table": "| a | b |\n|---|---|\n" + "| 1 | x |\n" * 5000,
     "a wide table": "|" + "a|" * 5000 + "\n|" + "-|" * 5000 + "\n" + "|" + "1|" * 5000,
+    "a wide head over many rows": "| "
+    + " ".join(f"w{n}" for n in range(20_000))
+    + " | b |\n|---|---|\n"
+    + "| 1 | x |\n" * 2000,
     "headings": "# a\n" * 3000,
     "the same paragraph": "same\n\n" * 3000,
     "a long heading": "# " + "x " * 50_000,

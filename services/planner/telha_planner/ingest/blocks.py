@@ -19,6 +19,9 @@ from .document import WHITE_SPACE
 LONGEST = 1600
 """UTF-8 bytes, about 400 tokens in most languages."""
 
+LONGEST_HEAD = 1000
+"""Characters of a table's head that are indexed with each row: a wide head over many rows must stay linear."""
+
 _SENTENCE_END = re.compile(r"[.!?…](?=[\"'”’)\]]{0,3}[\t\n ])[\"'”’)\]]{0,3}|[。！？︒｡]|\n")
 _SPACE = re.compile("[" + re.escape(WHITE_SPACE) + "]")
 _LINE_END = re.compile("\n")

@@ -9,7 +9,6 @@ Rule 2: field paths use the wire's spelling, relative to the document (`content`
 """
 
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.request import INT64_MIN, OPEN_END, check_name, check_range, check_text
@@ -91,7 +90,8 @@ class DocumentInput:
         """The media type as stated, or by the ending of the name, else plain text."""
         if self.media_type is not None:
             return self.media_type
-        return _ENDINGS.get(PurePosixPath(self.name.lower()).suffix, PLAIN)
+        _, dot, ending = self.name.lower().rpartition(".")
+        return _ENDINGS.get(dot + ending, PLAIN)
 
 
 class TooManySpans(Exception):

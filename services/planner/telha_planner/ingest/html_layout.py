@@ -11,14 +11,13 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from .blocks import LONGEST, Block
+from .blocks import LONGEST, LONGEST_HEAD, Block
 from .document import MAX_BASE_SPANS, WHITE_SPACE, TooManySpans
 
 COLLAPSIBLE = " \t\n\f\r"
 LONGEST_TITLE = 200
 MOST_LINKS = 32
 
-_LONGEST_HEAD = 1000
 _LONGEST_LINK = 2048
 _SPACES = re.compile("[ \t\n\f\r]+")
 _BREAK = "\0"  # no document holds it
@@ -196,7 +195,7 @@ class Layout:
         self._shown.append(_Shown(text, block))
         self._bound()
         if row.all_heads and not table.has_body:
-            table.head = " ".join(filter(None, (table.head, *cells)))[:_LONGEST_HEAD]
+            table.head = " ".join(filter(None, (table.head, *cells)))[:LONGEST_HEAD]
         else:
             table.has_body = True
 

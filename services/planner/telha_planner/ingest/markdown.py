@@ -22,7 +22,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
-from .blocks import Block, trimmed
+from .blocks import LONGEST_HEAD, Block, trimmed
 from .document import MAX_BASE_SPANS, WHITE_SPACE, TooManySpans
 
 _NESTING = 20
@@ -146,7 +146,7 @@ class _Leaves:
                     links=self._links(content), context=head, table=self.tables
                 )
                 if in_head:
-                    head = content
+                    head = content[:LONGEST_HEAD]
                     # The line of dashes below belongs to the head.
                     first, last = opened.map or [0, 0]
                     block = block._replace(end=self.lines.span(first, last + 1)[1])
