@@ -70,8 +70,8 @@ def test_a_named_file_that_is_no_document_is_refused(tree: Path) -> None:
         "docs/latin.txt",
     ]
     assert [name for name, _ in gathered.skipped] == ["docs/.git", "docs/.hidden.md"]
-    after = documents.gather([Path("docs"), Path("docs/page.html")])
-    assert ("docs/page.html", "not one of .md, .markdown, .txt") in after.refused
+    after = documents.gather([Path("docs"), Path("docs/style.css")])
+    assert ("docs/style.css", "not one of .md, .markdown, .txt, .html, .htm, .json, .jsonl, .ndjson") in after.refused
 
 
 def test_a_name_does_not_depend_on_the_spelling(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
