@@ -157,7 +157,7 @@ BAD = {
         ({"uri": "u" * 2049}, "/uri"),
         ({"space": "*"}, "/space"),
         ({"space": SURROGATE}, "/space"),
-        ({"mediaType": "text/html"}, "/mediaType"),
+        ({"mediaType": "application/pdf"}, "/mediaType"),
         ({"text": ""}, "/text"),
         ({"text": " \n"}, "/text"),
         ({"text": NUL}, "/text"),
