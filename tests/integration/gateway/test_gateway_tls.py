@@ -1,6 +1,5 @@
 """The way from the gateway to the planner, secured."""
 
-import shutil
 import subprocess
 
 import httpx
@@ -9,13 +8,13 @@ from gateway_server import Script, running
 from planner_server import PlannerServer
 from telha.trace.v1 import traces_pb2
 from telha_planner.server.call import Service
+from tools import needed
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """An authority, and two certificates that it signed."""
-    if shutil.which("openssl") is None:
-        pytest.skip("openssl makes the certificates")
+    needed("openssl")
     folder = tmp_path_factory.mktemp("tls")
 
     def openssl(*arguments):
