@@ -49,6 +49,9 @@ generate-check: setup ## fail if proto/gen is not what proto/telha gives
 	  after=$$(cd proto/gen && find . -type f -not -path '*/__pycache__/*' | sort | xargs sha256sum) && \
 	  if [ "$$before" != "$$after" ]; then echo "proto/gen was stale; commit what make generate wrote"; exit 1; fi
 
+baseline: setup ## renew the contract that breaking changes are held against; at a release, never to silence the check
+	$(BIN)/buf build -o proto/baseline.binpb
+
 golden: setup ## rewrite the golden files; read the diff before committing it
 	$(BIN)/python tests/golden/write.py
 
@@ -59,4 +62,4 @@ lock: setup ## resolve the lock files anew
 clean: ## remove what was built, not your data
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help setup check test demo up bench generate generate-check golden lock clean
+.PHONY: help setup check test demo up bench generate generate-check baseline golden lock clean
