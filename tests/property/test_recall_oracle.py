@@ -12,7 +12,8 @@ from recall_oracle import Oracle, Row
 from telha_planner.columns.ids import whole
 from telha_planner.columns.tenant import Columns
 from telha_planner.memory import tables
-from telha_planner.recall import candidates, expansion, ports
+from telha_planner.models import tokenizers
+from telha_planner.recall import expansion, ports
 from telha_planner.recall import recall as recall_module
 from telha_planner.recall.ports import Recalled
 from telha_planner.recall.recall import recall
@@ -68,4 +69,4 @@ def test_recall_equals_the_oracle_bit_for_bit(seed, commits, small_caps):
 def test_the_encodings_that_are_stored_are_those_the_ledger_has():
     """T2: counts of immutable spans are computed once and reused."""
     names = set(tables.span.c.keys())
-    assert set(candidates.COUNTED) < names
+    assert set(tokenizers.BUILT_IN) < names

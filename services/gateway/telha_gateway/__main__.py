@@ -6,45 +6,30 @@ configuration is wrong.
 """
 
 import argparse
-import os
 import sys
-from pathlib import Path
 
-from telha_runtime import logs, settings
+from telha_runtime import entry, logs
 
 from telha_gateway.config import FOREIGN_SECTIONS, GatewayConfig
-
-EXIT_UNAVAILABLE = 69
-EXIT_CONFIG = 78
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(prog="telha-gateway", description="The REST gateway of the Telha memory planner.")
-    commands = parser.add_subparsers(dest="command", required=True)
-    serving = commands.add_parser("serve", help="answer REST requests until SIGTERM")
-    checking = commands.add_parser("check", help="read the settings and name every fault")
-    for command in (serving, checking):
-        command.add_argument(
-            "--config", type=Path, help="the TOML file; without it, defaults and TELHA_ variables alone"
-        )
+    entry.add_commands(parser, "answer REST requests until SIGTERM")
     options = parser.parse_args(arguments)
-    try:
-        config = settings.load(GatewayConfig, options.config, os.environ, foreign_sections=FOREIGN_SECTIONS)
-    except settings.SettingsInvalid as invalid:
-        sys.stderr.write(f"{invalid}\n")
-        return EXIT_CONFIG
+    config = entry.read_settings(GatewayConfig, options.config, FOREIGN_SECTIONS)
+    if config is None:
+        return entry.EXIT_CONFIG
     if options.command == "check":
         return 0
     logs.configure("gateway", config.gateway.log_level, config.gateway.log_format)
-    # Loaded after the configuration, so that a wrong one is told at once.
-    from telha_gateway import service  # noqa: PLC0415
+    from telha_gateway import service  # noqa: PLC0415  # heavy: see entry
 
     try:
         service.serve(config.gateway)
-    except service.CannotStart as refused:
-        sys.stderr.write(f"{refused}\n")
-        return EXIT_UNAVAILABLE
+    except service.CannotStart as fault:
+        return entry.refused(fault, entry.EXIT_UNAVAILABLE)
     return 0
 
 

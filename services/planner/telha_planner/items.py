@@ -9,9 +9,6 @@ from telha_planner.core.request import OPEN_END
 from telha_planner.recall.behind import questions_behind
 from telha_planner.recall.ports import Recalled, RecallQuery
 
-CAVEAT_ORDER = {"conflicted": 0, "pending": 1}
-"""Conflicted speaks before pending; then the lowest id."""
-
 
 def items_of(
     plan: EvidencePlan, rows: Int64, recalled: Recalled, snapshot: Snapshot, query: RecallQuery
@@ -41,13 +38,9 @@ def items_of(
                 score=planned.weight,
                 valid_from=int(recalled.valid_from[row]),
                 valid_to=None if valid_to == OPEN_END else valid_to,
-                caveat=min(asked, key=_caveat_order, default=None),
+                caveat=asked[0] if asked else None,
             )
         )
     # The plan is in canonical order and the sort is stable, so ties stay in canonical order.
     items.sort(key=lambda item: descending_key_of(item.score))
     return tuple(items), tuple(questions[key] for key in sorted(questions))
-
-
-def _caveat_order(question: OpenQuestion) -> tuple[int, bytes]:
-    return CAVEAT_ORDER[question.state], question.clarification_id

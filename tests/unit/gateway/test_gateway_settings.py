@@ -1,5 +1,6 @@
 import pytest
-from telha_gateway.__main__ import EXIT_CONFIG, main
+from telha_gateway.__main__ import main
+from telha_runtime.entry import EXIT_CONFIG
 
 
 @pytest.mark.parametrize(

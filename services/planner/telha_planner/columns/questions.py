@@ -14,6 +14,7 @@ from .versions import Nodes
 
 _BYTES_PER_QUESTION = 500
 _URGENCY = {"conflicted": 0, "pending": 1}
+"""Open states, the most urgent first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,11 @@ class OpenClarification:
     clarification_id: bytes
     state: str
     question: str
+
+
+def by_urgency(question: OpenClarification) -> tuple[int, bytes]:
+    """Sort key: conflicted before pending, then the lowest id."""
+    return _URGENCY[question.state], question.clarification_id
 
 
 class Questions(Growing):
@@ -67,7 +73,4 @@ class Questions(Growing):
         for index, at in zip(owner[known].tolist(), row[known].tolist(), strict=True):
             if self.texts[at].state in _URGENCY:
                 found.setdefault(index, []).append(self.texts[at])
-        return {
-            index: tuple(sorted(some, key=lambda one: (_URGENCY[one.state], one.clarification_id)))
-            for index, some in found.items()
-        }
+        return {index: tuple(sorted(some, key=by_urgency)) for index, some in found.items()}

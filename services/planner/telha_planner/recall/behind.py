@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from telha_planner.columns.questions import OpenClarification
+from telha_planner.columns.questions import OpenClarification, by_urgency
 from telha_planner.columns.snapshot import Snapshot
 from telha_planner.core.model import Int64
 
@@ -12,7 +12,7 @@ from .ports import RecallQuery
 
 def questions_behind(snapshot: Snapshot, query: RecallQuery, span_nos: Int64) -> list[tuple[OpenClarification, ...]]:
     """
-    For each span the clarifications that are pending or conflicted at the instants of *query*, each once.
+    For each span what is pending or conflicted at the instants of *query*, each once, the most urgent first.
 
     Args:
         span_nos: Numbers of spans, as `Recalled.span_no` has them.
@@ -33,4 +33,4 @@ def questions_behind(snapshot: Snapshot, query: RecallQuery, span_nos: Int64) ->
     for index, span in enumerate(found.span[near].tolist()):
         for question in asked.get(index, ()):
             by_span.setdefault(span, {})[question.clarification_id] = question
-    return [tuple(by_span.get(span, {}).values()) for span in wanted.tolist()]
+    return [tuple(sorted(by_span.get(span, {}).values(), key=by_urgency)) for span in wanted.tolist()]

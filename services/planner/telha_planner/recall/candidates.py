@@ -14,13 +14,10 @@ from telha_planner.columns.spans import UNKNOWN
 from telha_planner.columns.view import View
 from telha_planner.core.model import Float64, Int32, Int64
 from telha_planner.core.tokens import estimate_columns
+from telha_planner.models.tokenizers import BUILT_IN, ESTIMATE
 
 BODY = "body"
 """Kind of a span without ledger row."""
-
-ESTIMATE = "estimate"
-COUNTED = ("cl100k_base", "o200k_base")
-"""Encodings whose counts are stored with each span."""
 
 _PROXY = "o200k_base"
 """Measures windows for an encoding whose counts are not stored."""
@@ -56,7 +53,7 @@ def sliceable(view: View, span: Int32) -> npt.NDArray[np.bool_]:
 def tokens_of(view: View, span: Int32, encoding: str) -> Int64:
     """Stored token counts, the estimate, or −1 where *encoding* has to be counted from the text."""
     spans = view.columns.spans
-    if encoding in COUNTED:
+    if encoding in BUILT_IN:
         counts: Int64 = getattr(spans, encoding)[span]
         return counts
     if encoding == ESTIMATE:
@@ -75,7 +72,7 @@ def packable_windows(view: View, windows: Int64, largest: int, encoding: str) ->
         encoding: As in `RecallQuery`.
     """
     found = spans_of(view, windows)
-    stored = encoding if encoding in COUNTED or encoding == ESTIMATE else _PROXY
+    stored = encoding if encoding in BUILT_IN or encoding == ESTIMATE else _PROXY
     tokens = np.zeros(len(windows), np.int64)
     np.add.at(tokens, found.node, tokens_of(view, found.span, stored))
     return tokens <= largest
