@@ -132,7 +132,7 @@ class _Writer:
             self.add(tables.node_span, self.number(), version, span, TX, OPEN_END)
         if self.has_vectors and node_type != "section":
             values = self.topic(index).astype("<f4").tobytes()
-            self.add(tables.vector, self.number(), number, "bench", TX, values, TX, OPEN_END)
+            self.add(tables.vector, self.number(), number, "bench", TX, values, TX, OPEN_END, None)
         return number
 
     def edge(self, source: int, tail: int, head: int, edge_type: str) -> None:

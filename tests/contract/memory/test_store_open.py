@@ -76,7 +76,7 @@ def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
     with newer:
         newer.execute(f"UPDATE {migrations.VERSION_TABLE} SET version_num = '0999'")
     newer.close()
-    with pytest.raises(StoreUnusable, match=r"schema 0999, this version knows 0001"):
+    with pytest.raises(StoreUnusable, match=r"schema 0999, this version knows 0002"):
         _open(tmp_path / "memory.db")
 
 

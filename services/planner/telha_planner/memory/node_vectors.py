@@ -94,5 +94,5 @@ class NodeVectors:
 
     def _add(self, node_no: int, model: str, start: int, values: bytes) -> None:
         commit = self._pending.commit
-        row = (commit.tenant, commit.number(), node_no, model, start, values, commit.tx, OPEN_END)
+        row = (commit.tenant, commit.number(), node_no, model, start, values, commit.tx, OPEN_END, None)
         self._pending.rows(vector).append(row)

@@ -184,7 +184,9 @@ vector = sa.Table(
     sa.Column("values", sa.LargeBinary, nullable=False),  # float32 little-endian
     sa.Column("tx_from", BIG, nullable=False),
     sa.Column("tx_to", BIG, nullable=False),
+    sa.Column("text_hash", sa.LargeBinary(16)),  # of the text it was made from; NULL: the caller's own vector
     sa.Index("vector_of_node", "tenant", "node_no", "model"),
+    sa.Index("vector_of_text", "tenant", "model", "text_hash"),
     sa.Index("vector_closed", "tenant", "tx_to"),
 )
 
@@ -206,7 +208,38 @@ erasure = sa.Table(
     metadata,
     sa.Column("tenant", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("tx", BIG, primary_key=True, autoincrement=False),
-    sa.Column("source_id", _ID, primary_key=True),
+    sa.Column("source_id", _ID, primary_key=True),  # zeros: what a whole space held beside its sources
+    sa.Column("space", sa.Text),  # set where a whole space was erased
+)
+
+derivation = sa.Table(
+    "derivation",
+    metadata,
+    sa.Column("tenant", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("artifact_no", BIG, primary_key=True, autoincrement=False),  # the source_no of a derived artifact
+    sa.Column("source_no", BIG, primary_key=True, autoincrement=False),  # a source that it was made from
+    sa.Index("derivation_of_source", "tenant", "source_no"),
+)
+
+idempotency = sa.Table(
+    "idempotency",
+    metadata,
+    sa.Column("tenant", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("request_hash", sa.LargeBinary(32), nullable=False),  # BLAKE3 of the method and all that it was given
+    sa.Column("outcome", sa.LargeBinary, nullable=False),  # what was answered, to be answered again
+    sa.Column("created_us", BIG, nullable=False),
+    sa.Index("idempotency_by_age", "tenant", "created_us"),
+)
+
+# Tenants that are gone: their numbers are never given out again, and their receipts can be shown.
+deleted_tenant = sa.Table(
+    "deleted_tenant",
+    metadata,
+    sa.Column("tenant", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("deleted_us", BIG, nullable=False),
+    sa.Column("receipt", sa.Text, nullable=False),  # JSON object: rows removed, by table
 )
 
 api_key = sa.Table(

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 if TYPE_CHECKING:
     from alembic.config import Config
 
-HEAD = "0001"
+HEAD = "0002"
 """The newest revision; a test compares it with the scripts."""
 
 VERSION_TABLE = "telha_schema"

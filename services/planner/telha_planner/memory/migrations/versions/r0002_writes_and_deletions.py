@@ -1,0 +1,40 @@
+"""Vectors by text, derived artifacts, idempotency keys, erasure of spaces and deletion of tenants."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+
+
+def upgrade() -> None:
+    """Add columns that are empty in old rows, and new tables."""
+    op.add_column("vector", sa.Column("text_hash", sa.LargeBinary(length=16), nullable=True))
+    op.create_index("vector_of_text", "vector", ["tenant", "model", "text_hash"], unique=False)
+    op.add_column("erasure", sa.Column("space", sa.Text(), nullable=True))
+    op.create_table(
+        "derivation",
+        sa.Column("tenant", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("artifact_no", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("source_no", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("tenant", "artifact_no", "source_no"),
+    )
+    op.create_index("derivation_of_source", "derivation", ["tenant", "source_no"], unique=False)
+    op.create_table(
+        "idempotency",
+        sa.Column("tenant", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("key", sa.Text(), nullable=False),
+        sa.Column("request_hash", sa.LargeBinary(length=32), nullable=False),
+        sa.Column("outcome", sa.LargeBinary(), nullable=False),
+        sa.Column("created_us", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("tenant", "key"),
+    )
+    op.create_index("idempotency_by_age", "idempotency", ["tenant", "created_us"], unique=False)
+    op.create_table(
+        "deleted_tenant",
+        sa.Column("tenant", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("deleted_us", sa.BigInteger(), nullable=False),
+        sa.Column("receipt", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("tenant"),
+    )
