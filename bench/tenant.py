@@ -139,13 +139,13 @@ class _Writer:
         self.add(tables.edge, self.number(), self.uid(), tail, head, edge_type, 1.0, source, TX, OPEN_END, TX, OPEN_END)
 
     def flush(self, store: Store) -> None:
-        with store.writing() as connection:
+        with store.writing(TENANT) as connection:
             for name, rows in self.rows.items():
                 bulk_insert(connection, tables.metadata.tables[name], rows)
         self.rows = {}
 
     def finish(self, store: Store) -> None:
-        with store.writing() as connection:
+        with store.writing(TENANT) as connection:
             connection.execute(sa.insert(tables.tenant).values(tenant=TENANT, name="bench"))
             clock = {"tenant": TENANT, "last_tx": TX, "next_no": self.next_no, "erased_tx": 0}
             connection.execute(sa.insert(tables.clock).values(**clock))

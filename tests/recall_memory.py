@@ -42,7 +42,7 @@ class Memory:
         self.tenant = tenant
         self.tx = 0
         self._no = 1
-        with self.store.writing() as connection:
+        with self.store.writing(self.tenant) as connection:
             connection.execute(sa.insert(tables.tenant).values(tenant=tenant, name=f"tenant {tenant}"))
             connection.execute(sa.insert(tables.clock).values(tenant=tenant, last_tx=0, next_no=1, erased_tx=0))
         self._spaces: dict[str, int] = {}
@@ -55,7 +55,7 @@ class Memory:
         memory = object.__new__(cls)
         memory.store = Store.open(f"sqlite:///{folder}/memory.db", busy_timeout_ms=10_000)
         memory.tenant = tenant
-        with memory.store.reading() as connection:
+        with memory.store.reading(tenant) as connection:
             clock = tables.clock
             memory.tx = connection.execute(sa.select(clock.c.last_tx).where(clock.c.tenant == tenant)).scalar_one()
         return memory
@@ -67,7 +67,7 @@ class Memory:
     def commit(self, at: int | None = None, *, erased: bool = False) -> Iterator["Commit"]:
         """A write transaction; its tx is *at*, or the next whole second after the one before."""
         tx = max(at or (self.tx // SECOND + 1) * SECOND, START)
-        with self.store.writing() as connection:
+        with self.store.writing(self.tenant) as connection:
             yield Commit(self, connection, tx)
             values: dict[str, int] = {"last_tx": tx, "next_no": self._no}
             if erased:

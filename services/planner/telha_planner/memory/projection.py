@@ -86,7 +86,7 @@ def changes(store: Store, tenant: int, since: Mark | None = None) -> Changes:
     Raises:
         Unavailable: The store cannot be read at this moment.
     """
-    with store.reading() as connection:
+    with store.reading(tenant) as connection:
         mark = _mark(connection, tenant)
         if since is not None and since.erased_tx != mark.erased_tx:
             since = None

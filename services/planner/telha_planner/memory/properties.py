@@ -33,7 +33,7 @@ def read_properties(store: Store, tenant: int, version_nos: Sequence[int]) -> li
         Unavailable: The store cannot be read at this moment.
     """
     found: dict[int, str] = {}
-    with store.reading() as connection:
+    with store.reading(tenant) as connection:
         for chunk in chunks(sorted(version_nos)):
             found.update(_read(connection, tenant, chunk))
     try:

@@ -76,7 +76,7 @@ class Sources:
         elif window.valid_time is not None:
             found = found.where(source_version.c.valid_from <= window.valid_time)
         found = found.order_by(source_version.c.version_tx.desc()).limit(1)
-        with self._store.reading() as connection:
+        with self._store.reading(tenant) as connection:
             row = connection.execute(found).one_or_none()
         return None if row is None else StoredSource(*row)
 
@@ -92,7 +92,7 @@ class Sources:
             source_version.c.source_no == stored.source_no,
             source_version.c.version_tx == stored.version_tx,
         )
-        with self._store.reading() as connection:
+        with self._store.reading(tenant) as connection:
             text = connection.execute(wanted).scalar_one_or_none()
         if text is None:
             raise NotFound(resource="source")
@@ -104,7 +104,7 @@ class Sources:
         if after is not None:
             found = found.where(source.c.source_id > after)
         found = found.order_by(source.c.source_id).limit(limit)
-        with self._store.reading() as connection:
+        with self._store.reading(tenant) as connection:
             return [StoredSource(*row) for row in connection.execute(found)]
 
     def space_of(self, tenant: int, source_id: bytes) -> str | None:
@@ -114,14 +114,14 @@ class Sources:
             .join(source, sa.and_(source.c.tenant == space.c.tenant, source.c.space_no == space.c.space_no))
             .where(source.c.tenant == tenant, source.c.source_id == source_id)
         )
-        with self._store.reading() as connection:
+        with self._store.reading(tenant) as connection:
             name: str | None = connection.execute(found).scalar_one_or_none()
         return name
 
     def nodes_in(self, tenant: int, spaces: tuple[str, ...], node_ids: list[bytes]) -> set[bytes]:
         """Those of *node_ids* that exist in *spaces*."""
         there: set[bytes] = set()
-        with self._store.reading() as connection:
+        with self._store.reading(tenant) as connection:
             for chunk in chunks(dict.fromkeys(node_ids)):
                 found = (
                     sa.select(node.c.node_id)

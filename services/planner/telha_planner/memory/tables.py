@@ -10,6 +10,7 @@ The indexes on `tx_to` are for that tail alone. A query that narrows by somethin
 so that they cannot serve it (`clock.Commit.stands`): nearly every row is open, and SQLite would walk them all.
 
 `api_key` is the one exception to "tenant first": the key is what tells the tenant.
+`DIRECTORY` says who there is; every other table holds what belongs to one tenant and is seen by it alone.
 """
 
 import sqlalchemy as sa
@@ -254,3 +255,9 @@ api_key = sa.Table(
     sa.Column("created_us", BIG, nullable=False),
     sa.Column("revoked_us", BIG),
 )
+
+DIRECTORY = (tenant, clock, api_key, deleted_tenant)
+"""Read before it is known whose call it is, or across tenants; they hold no content."""
+
+CONTENT = tuple(table for table in metadata.sorted_tables if table not in DIRECTORY)
+"""What belongs to one tenant each."""

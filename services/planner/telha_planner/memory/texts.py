@@ -63,7 +63,7 @@ class SourceTexts:
             self._erased[tenant] = erased_tx
             self.drop(tenant)
         keys = [(tenant, source_no, version_tx) for source_no, version_tx in zip(sources, versions, strict=True)]
-        texts = self._texts(dict.fromkeys(keys))
+        texts = self._texts(tenant, dict.fromkeys(keys))
         return [texts[key][start:end].decode() for key, start, end in zip(keys, starts, ends, strict=True)]
 
     def drop(self, tenant: int) -> None:
@@ -71,7 +71,7 @@ class SourceTexts:
         for key in [key for key in self._held if key[0] == tenant]:
             self.nbytes -= len(self._held.pop(key))
 
-    def _texts(self, keys: Iterable[_Key]) -> dict[_Key, bytes]:
+    def _texts(self, tenant: int, keys: Iterable[_Key]) -> dict[_Key, bytes]:
         texts: dict[_Key, bytes] = {}
         missing: list[_Key] = []
         for key in keys:
@@ -82,14 +82,14 @@ class SourceTexts:
                 self._held.move_to_end(key)
                 texts[key] = held
         if missing:
-            texts.update(self._read(missing))
+            texts.update(self._read(tenant, missing))
         return texts
 
-    def _read(self, keys: Iterable[_Key]) -> dict[_Key, bytes]:
+    def _read(self, tenant: int, keys: Iterable[_Key]) -> dict[_Key, bytes]:
         found: dict[_Key, bytes] = {}
-        with self._store.reading() as connection:
+        with self._store.reading(tenant) as connection:
             for key in keys:
-                tenant, source_no, version_tx = key
+                _, source_no, version_tx = key
                 where = {"tenant": tenant, "source_no": source_no, "version_tx": version_tx}
                 text = connection.execute(_ONE, where).scalar_one_or_none()
                 if text is None:

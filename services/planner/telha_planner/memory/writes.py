@@ -47,7 +47,7 @@ class Writer:
         Raises:
             RequestInvalid: A source is named twice or lives in another space.
         """
-        with self.store.writing() as connection:
+        with self.store.writing(tenant) as connection:
             commit = clock.begin(connection, tenant, self.now)
             written, outcomes = writes_documents.write(commit, documents)
             if not written:
@@ -89,7 +89,7 @@ class Writer:
         Raises:
             NotFound: There is no such source.
         """
-        with self.store.writing() as connection:
+        with self.store.writing(tenant) as connection:
             commit = clock.begin(connection, tenant, self.now)
             receipt = erasure.erase(commit, source_id)
             commit.seal(erased=True)
@@ -99,7 +99,7 @@ class Writer:
     def _put(
         self, tenant: int, records: Sequence[_Item], write: Callable[[Commit, Sequence[_Item]], bool]
     ) -> Committed:
-        with self.store.writing() as connection:
+        with self.store.writing(tenant) as connection:
             commit = clock.begin(connection, tenant, self.now)
             if not write(commit, records):
                 return Committed(tx=commit.last_tx)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
+from telha_planner.memory.database import StoreUnusable
+
 if TYPE_CHECKING:
     from alembic.config import Config
 
@@ -32,6 +34,24 @@ def known(revision: str) -> bool:
 
     scripts = ScriptDirectory.from_config(_configuration())
     return any(script.revision == revision for script in scripts.walk_revisions())
+
+
+def refuse_unknown(connection: sa.Connection, place: str) -> str | None:
+    """
+    The revision that the store at *place* stands at, None for an empty one.
+
+    Raises:
+        StoreUnusable: It is a database of something else, or a newer version's.
+    """
+    found = current(connection)
+    if found is None and sa.inspect(connection).get_table_names():
+        raise StoreUnusable(f"{place} is a database of something else, not a memory store")
+    if found is not None and not known(found):
+        raise StoreUnusable(
+            f"the memory store {place} was written by a newer version (schema {found}, "
+            f"this version knows {HEAD}); update this installation"
+        )
+    return found
 
 
 def upgrade(connection: sa.Connection) -> None:
