@@ -123,7 +123,7 @@ def a_tenant(store: Store, name: str = "acme", spaces: list[str] | None = None) 
         create_tenant=True,
     )
     with store.reading() as connection:
-        found = keys.authenticate(connection, key)
+        found = keys.authenticate(connection, key, lambda: JUNE)
     assert found is not None
     return found[0].tenant, key
 

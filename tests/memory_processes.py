@@ -25,7 +25,7 @@ def write(url: str, name: str, seconds: float, barrier: Barrier, report: "Queue[
         store = Store.open(url, busy_timeout_ms=20_000)
         key, _ = keys.create(store, "acme", name=name, rights=["write"], spaces=None, now=_now, create_tenant=True)
         with store.reading() as connection:
-            found = keys.authenticate(connection, key)
+            found = keys.authenticate(connection, key, _now)
         assert found is not None
         writer = Writer(store, _now)
         commits = []

@@ -9,15 +9,18 @@ from pathlib import Path
 from typing import Any, Self
 
 from telha_client import Client
+from telha_planner.caller import Caller
 from telha_planner.columns.tenant import Columns
 from telha_planner.config import PlannerConfig, ServerSettings
 from telha_planner.ingest.process import IngestProcess
 from telha_planner.memory import keys
+from telha_planner.memory.directory import Directory
 from telha_planner.memory.reads import Sources
 from telha_planner.memory.store import Store
 from telha_planner.memory.texts import SourceTexts
 from telha_planner.models.tokenizers import Tokenizers
 from telha_planner.pipeline import Planning
+from telha_planner.server.administration import AdministrationSurface
 from telha_planner.server.call import Service
 from telha_planner.server.context import ContextSurface
 from telha_planner.server.dispatch import PlanThread
@@ -101,6 +104,8 @@ class RealPlanner(PlannerServer):
         url = f"sqlite:///{folder / 'memory.db'}"
         self.store = Store.open(url, busy_timeout_ms=10_000)
         self.plan_thread = PlanThread(self.config.server.max_waiting)
+        self.writes = PlanThread(32, "administration")
+        self.directory = Directory(self.store, _now)
         self._ingest = IngestProcess(url, busy_timeout_ms=10_000, log_level="warning")
         self._keys: dict[str, str] = {}
         self.spool: Spool
@@ -114,6 +119,17 @@ class RealPlanner(PlannerServer):
                 self.store, tenant, name="test", rights=rights, spaces=spaces, now=_now, create_tenant=True
             )
         return self._keys[name]
+
+    def key_id(self, tenant: str = "acme", spaces: Sequence[str] | None = None, rights: Sequence[str] = RIGHTS) -> str:
+        """The id of such a key."""
+        return self.key(tenant, spaces, rights).split("_")[1]
+
+    def caller(self, key: str) -> Caller:
+        """Who calls with *key*."""
+        with self.store.reading() as connection:
+            found = keys.authenticate(connection, key, _now)
+        assert found is not None
+        return found[0]
 
     def client(
         self, tenant: str = "acme", spaces: Sequence[str] | None = None, rights: Sequence[str] = RIGHTS
@@ -142,6 +158,7 @@ class RealPlanner(PlannerServer):
             context.service(),
             MemorySurface(planning, thread, self._ingest, Sources(self.store)).service(),
             TracesSurface(planning, thread, spool, self.writer, server.max_message_bytes).service(),
+            AdministrationSurface(planning, thread, self.writes, self.directory).service(),
         ]
 
     async def _stop(self) -> None:
@@ -150,6 +167,7 @@ class RealPlanner(PlannerServer):
         await self.writer.close()
         await self.spool.close()
         self.plan_thread.close()
+        self.writes.close()
         self.store.close()
 
 

@@ -7,12 +7,15 @@ import pytest
 from telha_planner.core import predicate, request
 from telha_planner.core.model import MAX_OFFSET
 from telha_planner.ingest import document
+from telha_planner.memory import keys
 from telha_planner.pipeline import DEFAULT_QUERY_PAGE
 from telha_planner.recall.ports import POOL_NODES
-from telha_planner.server import memory, traces, translate_memory, translate_properties
+from telha_planner.server import administration, memory, traces, translate_memory, translate_properties
 
 PROTO = Path(__file__).parents[2] / "proto/telha"
 TEXT = {path.stem: path.read_text() for path in PROTO.rglob("*.proto")}
+
+ADMINISTRATION_PAGE = f"1 to {administration.LARGEST_PAGE}. 0: {administration.DEFAULT_PAGE}."
 
 
 def comment(file: str, message: str, field: str | None = None) -> str:
@@ -83,6 +86,19 @@ def comment(file: str, message: str, field: str | None = None) -> str:
             "page_size",
             f"1 to {traces.LARGEST_PAGE}. 0: {traces.DEFAULT_PAGE}. More than {traces.LARGEST_PAGE}:",
         ),
+        ("administration", "CreateKeyRequest", None, f"at most {keys.MAX_KEYS} keys"),
+        ("administration", "CreateKeyRequest", "name", f"1 to {request.MAX_NAME_BYTES} bytes"),
+        ("administration", "CreateKeyRequest", "spaces", f"at most {request.MAX_SPACES}."),
+        ("administration", "CreateTenantRequest", "name", f"1 to {request.MAX_NAME_BYTES} bytes"),
+        *(
+            (
+                "administration",
+                f"List{what}Request",
+                "page_size",
+                ADMINISTRATION_PAGE,
+            )
+            for what in ("Keys", "Tenants", "Deletions")
+        ),
     ],
 )
 def test_a_limit_in_the_contract_is_the_limit_in_the_code(file, message, field, words):
@@ -93,4 +109,4 @@ def test_a_limit_in_the_contract_is_the_limit_in_the_code(file, message, field, 
 def test_every_limit_in_a_request_is_checked_above():
     """A limit that is added to the contract must be added to this file."""
     stated = re.findall(r"//.*(?:at most|\d to) [\d,]*\d", "\n".join(TEXT.values()))
-    assert len(stated) == 31, "and then this number rises"
+    assert len(stated) == 38, "and then this number rises"

@@ -55,8 +55,10 @@ from .results import (
     as_json,
 )
 from .sync import Client
+from .tenancy import ApiKey, Deletion, NewKey, NewTenant, Removed, SpaceErasure, Tenant
 
 __all__ = [
+    "ApiKey",
     "AsyncClient",
     "BudgetStats",
     "Clarification",
@@ -65,6 +67,7 @@ __all__ = [
     "Context",
     "ContextStats",
     "DeadlineExceeded",
+    "Deletion",
     "Document",
     "Edge",
     "Erasure",
@@ -78,6 +81,8 @@ __all__ = [
     "ItemSource",
     "LegCounts",
     "MessageTooLarge",
+    "NewKey",
+    "NewTenant",
     "Node",
     "NodeVector",
     "NotFound",
@@ -90,10 +95,13 @@ __all__ = [
     "PlannedSpan",
     "QueryPage",
     "RecallStats",
+    "Removed",
     "Source",
     "SourceText",
+    "SpaceErasure",
     "Span",
     "TelhaError",
+    "Tenant",
     "Tls",
     "Trace",
     "TraceSummary",

@@ -12,6 +12,7 @@ import grpc
 import grpc.aio
 
 from . import requests
+from .administration import AsyncAdministration
 from .connection import DEFAULT_TIMEOUT_S, Tls, channel_options, pause_before_repeating, target
 from .errors import from_rpc
 from .inputs import Clarification, Document, Edge, Fragment, Instant, Node
@@ -46,6 +47,7 @@ class AsyncClient:
 
     Attributes:
         memory: Ask and write memory.
+        administration: Keys, tenants, and removal for good.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class AsyncClient:
         else:
             self._channel = grpc.aio.secure_channel(self._target.address, tls.credentials(), options=options)
         self.memory = AsyncMemory(self)
+        self.administration = AsyncAdministration(self)
 
     async def plan(self, question: str | None = None, **options: Unpack[PlanOptions]) -> Plan:
         """Plan the evidence for *question*; raises `InsufficientEvidence` if memory holds none."""

@@ -8,6 +8,7 @@ from typing import Any, Self, TypeVar, Unpack
 import grpc
 
 from . import requests
+from .administration import Administration
 from .connection import DEFAULT_TIMEOUT_S, Tls, channel_options, pause_before_repeating, target
 from .errors import from_rpc
 from .inputs import Clarification, Document, Edge, Fragment, Instant, Node
@@ -42,6 +43,7 @@ class Client:
 
     Attributes:
         memory: Ask and write memory.
+        administration: Keys, tenants, and removal for good.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Client:
         else:
             self._channel = grpc.secure_channel(self._target.address, tls.credentials(), options=options)
         self.memory = Memory(self)
+        self.administration = Administration(self)
 
     def plan(self, question: str | None = None, **options: Unpack[PlanOptions]) -> Plan:
         """Plan the evidence for *question*; raises `InsufficientEvidence` if memory holds none."""

@@ -21,11 +21,13 @@ from telha_planner.columns.tenant import Columns
 from telha_planner.config import PlannerConfig
 from telha_planner.core.errors import Unavailable
 from telha_planner.ingest.process import IngestFault, IngestProcess
+from telha_planner.memory.directory import Directory
 from telha_planner.memory.reads import Sources
 from telha_planner.memory.store import Store, StoreUnusable
 from telha_planner.memory.texts import SourceTexts
 from telha_planner.models.tokenizers import Tokenizers, TokenizersInvalid
 from telha_planner.pipeline import Planning
+from telha_planner.server.administration import AdministrationSurface
 from telha_planner.server.context import ContextSurface
 from telha_planner.server.dispatch import PlanThread
 from telha_planner.server.listener import Listener, ListenFailed
@@ -43,6 +45,8 @@ CONFIGURATION_FAULTS = (TokenizersInvalid, redis_client.UrlInvalid)
 START_FAULTS = (StoreUnusable, SpoolUnusable, ListenFailed, IngestFault, Unavailable)
 
 MEBIBYTE = 1 << 20
+ADMINISTRATION_WAITING = 32
+"""Writes of keys and tenants that may wait; each is one small transaction."""
 INGEST_END_S = 2.0
 """What is left to the write that runs once the listener has drained: its caller has gone, and it is all or nothing."""
 
@@ -90,7 +94,10 @@ async def serve(config: PlannerConfig) -> None:
         meters = Meters()
         thread = PlanThread(config.server.max_waiting)
         parts.callback(thread.close)
-        listener = _listener(config, planning, thread, spool, writer, ingest, Sources(store), meters)
+        writes = PlanThread(ADMINISTRATION_WAITING, "administration")
+        parts.callback(writes.close)
+        administration = AdministrationSurface(planning, thread, writes, Directory(store, now))
+        listener = _listener(config, planning, thread, spool, writer, ingest, Sources(store), meters, administration)
         await listener.start()
         parts.push_async_callback(listener.drain)
         if config.server.metrics_port:
@@ -139,6 +146,7 @@ def _listener(
     ingest: IngestProcess,
     sources: Sources,
     meters: Meters,
+    administration: AdministrationSurface,
 ) -> Listener:
     plan_quota = Quota(config.server.plan_calls_per_minute)
     context_quota = Quota(config.server.context_calls_per_minute)
@@ -147,5 +155,6 @@ def _listener(
         ContextSurface(planning, thread, spool, context_quota, meters, enabled=config.context.enabled),
         MemorySurface(planning, thread, ingest, sources),
         TracesSurface(planning, thread, spool, writer, config.server.max_message_bytes),
+        administration,
     )
     return Listener(config.server, [surface.service() for surface in surfaces], meters)

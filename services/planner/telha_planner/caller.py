@@ -6,6 +6,10 @@ from telha_planner.core.errors import PermissionDenied, RequestInvalid
 from telha_planner.core.request import ALL_SPACES
 
 MAIN_SPACE = "main"
+RIGHTS = ("read", "write", "admin", "operator")
+"""In the order in which they are shown; none includes another."""
+
+_RIGHT_TO = {"read": "read", "write": "write", "admin": "administer its tenant", "operator": "operate the installation"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +19,7 @@ class Caller:
 
     Attributes:
         tenant: The tenant's number.
-        rights: Of `read`, `write`, `admin`.
+        rights: Of `RIGHTS`.
         spaces: Spaces the key is limited to, sorted; None is unlimited.
     """
 
@@ -28,7 +32,7 @@ class Caller:
     def need(self, right: str) -> None:
         """Refuse a caller without *right*."""
         if right not in self.rights:
-            raise PermissionDenied(right=f"the right to {right}")
+            raise PermissionDenied(right=f"the right to {_RIGHT_TO[right]}")
 
     def readable(self, asked: tuple[str, ...]) -> tuple[str, ...] | None:
         """
@@ -42,13 +46,13 @@ class Caller:
         if asked == (ALL_SPACES,):
             return self.spaces
         for space in asked:
-            self._need_space(space)
+            self.need_space(space)
         return tuple(sorted(asked))
 
     def writable(self, asked: str, place: str) -> str:
         """The space that a write goes to; an empty name means the key's only space, or `main`."""
         if asked:
-            self._need_space(asked)
+            self.need_space(asked)
             if asked == ALL_SPACES:
                 raise RequestInvalid(field=place, rule="must name one space")
             return asked
@@ -58,6 +62,7 @@ class Caller:
             return self.spaces[0]
         raise RequestInvalid(field=place, rule="is required, since the key allows several spaces")
 
-    def _need_space(self, space: str) -> None:
+    def need_space(self, space: str) -> None:
+        """Refuse a space that the key does not allow, whether or not it exists."""
         if self.spaces is not None and space not in self.spaces:
             raise PermissionDenied(right=f"the space {space}")

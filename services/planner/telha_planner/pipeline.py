@@ -230,7 +230,7 @@ class Planning:
 
     def _authenticated(self, credential: str) -> tuple[Caller, int]:
         with self._store.reading() as connection:
-            found = keys.authenticate(connection, credential)
+            found = keys.authenticate(connection, credential, self._now)
         if found is None:
             raise Unauthenticated
         return found

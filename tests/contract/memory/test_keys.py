@@ -20,7 +20,7 @@ def _create(store: Store, **changed: object) -> tuple[str, str]:
 
 def _authenticated(store: Store, credential: str) -> object:
     with store.reading() as connection:
-        return keys.authenticate(connection, credential)
+        return keys.authenticate(connection, credential, lambda: JUNE)
 
 
 def test_a_key_tells_tenant_rights_and_spaces(store: Store) -> None:
@@ -29,7 +29,7 @@ def test_a_key_tells_tenant_rights_and_spaces(store: Store) -> None:
     assert re.fullmatch(r"telha_[a-z2-7]{12}_[A-Za-z0-9_-]{43}", key)
     assert key.split("_")[1] == key_id
     with store.reading() as connection:
-        found = keys.authenticate(connection, key)
+        found = keys.authenticate(connection, key, lambda: JUNE)
     assert found is not None
     caller, last_tx = found
     assert (caller.tenant_name, caller.key_id, last_tx) == ("acme", key_id, 0)
@@ -84,7 +84,7 @@ def test_a_check_is_one_statement_with_a_constant_time_comparison(
                 return run(statement, *arguments)  # type: ignore[operator]
 
             monkeypatch.setattr(connection, "execute", counted)
-            keys.authenticate(connection, credential)
+            keys.authenticate(connection, credential, lambda: JUNE)
         assert len(statements) == 1
     assert [(len(one), len(other)) for one, other in compared] == [(32, 32), (32, 32)]
 

@@ -20,7 +20,13 @@ from telha_planner.memory.store import Store
 
 pytestmark = pytest.mark.process
 
-SERVICES = ("telha.planner.v1.Planner", "telha.context.v1.Context", "telha.memory.v1.Memory", "telha.trace.v1.Traces")
+SERVICES = (
+    "telha.planner.v1.Planner",
+    "telha.context.v1.Context",
+    "telha.memory.v1.Memory",
+    "telha.trace.v1.Traces",
+    "telha.administration.v1.Administration",
+)
 
 
 def environment(folder: Path, **changes: str) -> dict[str, str]:

@@ -40,7 +40,10 @@ def test_keys_are_made_listed_and_revoked_in_any_folder(name, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("create", "--tenant", "t", "--name", "n", "--rights", "fly"), "rights must be among read, write, admin\n"),
+        (
+            ("create", "--tenant", "t", "--name", "n", "--rights", "fly"),
+            "rights must be among read, write, admin, operator\n",
+        ),
         (("create", "--tenant", " ", "--name", "n", "--rights", "read"), "tenant must not be blank\n"),
         (("create", "--tenant", "t", "--name", "n", "--rights", "read", "--space", "*"), "spaces must name spaces"),
         (("revoke", "nobody"), "no such key\n"),

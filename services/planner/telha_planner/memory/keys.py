@@ -3,7 +3,8 @@ API keys: who may act for which tenant, in which spaces, with which rights.
 
 A key is `telha_<id>_<secret>`: 12 characters of lower-case base32 that may be logged, and 43 of base64url (256 bits)
 that are shown once. The store holds the BLAKE3 of the whole key; a random 256-bit secret needs no slow hash.
-Rule: a malformed, unknown or revoked key does the same work as a good one, and the comparison takes constant time.
+Rule 1: a malformed, unknown, revoked or expired key does the same work as a good one, and the comparison takes constant
+time. Rule 2: keys that have ended stay listed; those that have not are bounded in number for each tenant.
 """
 
 import base64
@@ -11,20 +12,23 @@ import hmac
 import json
 import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 from blake3 import blake3
 
-from telha_planner.caller import Caller
+from telha_planner.caller import RIGHTS, Caller
 from telha_planner.core.errors import NotFound, RequestInvalid
-from telha_planner.core.request import ALL_SPACES, check_name, check_spaces
+from telha_planner.core.request import ALL_SPACES, OPEN_END, check_name, check_range, check_spaces
 
+from . import tenants
 from .store import Store
 from .tables import api_key, clock, tenant
 
-RIGHTS = ("read", "write", "admin")
+MAX_KEYS = 10_000
+"""Most keys of one tenant that have not ended."""
 
 _KEY = re.compile(r"telha_([a-z2-7]{12})_[A-Za-z0-9_-]{43}", re.ASCII)
 _NO_ID = ""
@@ -37,6 +41,7 @@ _LOOKUP = (
         api_key.c.rights,
         api_key.c.spaces,
         api_key.c.revoked_us,
+        api_key.c.expires_us,
         tenant.c.name,
         clock.c.last_tx,
     )
@@ -44,6 +49,53 @@ _LOOKUP = (
     .join(clock, clock.c.tenant == api_key.c.tenant)
     .where(api_key.c.key_id == sa.bindparam("key_id"))
 )
+_INFO = sa.select(
+    api_key.c.key_id,
+    tenant.c.name.label("tenant_name"),
+    api_key.c.name,
+    api_key.c.rights,
+    api_key.c.spaces,
+    api_key.c.created_us,
+    api_key.c.expires_us,
+    api_key.c.revoked_us,
+    api_key.c.tenant,
+).join(tenant, tenant.c.tenant == api_key.c.tenant)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyDraft:
+    """
+    A key to be made.
+
+    Attributes:
+        name: What it is for, for people.
+        rights: Of `read`, `write`, `admin`, `operator`; at least one, each once.
+        spaces: Spaces it is limited to; None is every space.
+        expires_us: When it ends by itself, µs; None is never.
+
+    Raises:
+        RequestInvalid: A name, right, space or instant breaks a rule.
+    """
+
+    name: str
+    rights: Sequence[str]
+    spaces: Sequence[str] | None = None
+    expires_us: int | None = None
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        if not self.rights or not set(self.rights) <= set(RIGHTS):
+            raise RequestInvalid(field="rights", rule=f"must be among {', '.join(RIGHTS)}")
+        if len(set(self.rights)) < len(self.rights):
+            raise RequestInvalid(field="rights", rule="must not repeat a right")
+        check_range("expires_us", self.expires_us, 0, OPEN_END - 1)
+        if self.spaces is None:
+            return
+        check_spaces(self.spaces)
+        if not self.spaces or ALL_SPACES in self.spaces:
+            raise RequestInvalid(field="spaces", rule="must name spaces, or be absent for every space")
+        if "operator" in self.rights:
+            raise RequestInvalid(field="spaces", rule="must be absent beside the right operator")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +108,7 @@ class KeyInfo:
     rights: frozenset[str]
     spaces: tuple[str, ...] | None
     created_us: int
+    expires_us: int | None
     revoked_us: int | None
 
 
@@ -67,6 +120,7 @@ def create(
     rights: Sequence[str],
     spaces: Sequence[str] | None,
     now: Callable[[], int],
+    expires_us: int | None = None,
     create_tenant: bool = False,
 ) -> tuple[str, str]:
     """
@@ -75,9 +129,7 @@ def create(
     Args:
         store: Where it is kept.
         tenant_name: The tenant it acts for.
-        name: What it is for, for people.
-        rights: Of `read`, `write`, `admin`; at least one.
-        spaces: Spaces it is limited to; None is every space.
+        name, rights, spaces, expires_us: See `KeyDraft`.
         now: The wall clock, µs.
         create_tenant: Make the tenant if there is none of that name.
 
@@ -85,44 +137,62 @@ def create(
         The key, which cannot be read again, and its id.
 
     Raises:
-        RequestInvalid: A name, right or space breaks a rule.
+        RequestInvalid: See `KeyDraft` and `insert`, and for a new tenant `tenants.insert`.
         NotFound: There is no such tenant.
     """
     check_name("tenant", tenant_name)
-    check_name("name", name)
-    unknown = sorted(set(rights) - set(RIGHTS))
-    if unknown or not rights:
-        raise RequestInvalid(field="rights", rule=f"must be among {', '.join(RIGHTS)}")
-    if spaces is not None:
-        check_spaces(spaces)
-        if not spaces or ALL_SPACES in spaces:
-            raise RequestInvalid(field="spaces", rule="must name spaces, or be absent for every space")
+    draft = KeyDraft(name, rights, spaces, expires_us)
+    with store.writing() as connection:
+        number = tenants.locked(connection, tenant_name)
+        if number is None:
+            if not create_tenant:
+                raise NotFound(resource="tenant")
+            number = tenants.insert(connection, tenant_name, now(), field="tenant")
+        key, info = insert(connection, number, tenant_name, draft, now())
+    return key, info.key_id
+
+
+def insert(
+    connection: sa.Connection, number: int, tenant_name: str, draft: KeyDraft, created_us: int
+) -> tuple[str, KeyInfo]:
+    """
+    Make a key of the tenant *number*, whose row is locked.
+
+    Raises:
+        RequestInvalid: It would have ended already, or the tenant has as many as it may.
+    """
+    if draft.expires_us is not None and draft.expires_us <= created_us:
+        raise RequestInvalid(field="expires_us", rule="must lie ahead")
+    if _standing(connection, number, created_us) >= MAX_KEYS:
+        raise RequestInvalid(field="tenant", rule=f"holds {MAX_KEYS:,} keys that have not ended, and may hold no more")
     key_id = base64.b32encode(secrets.token_bytes(8)).decode()[:12].lower()
     key = f"telha_{key_id}_{secrets.token_urlsafe(32)}"
-    with store.writing() as connection:
-        number = _tenant_number(connection, tenant_name, create=create_tenant)
-        connection.execute(
-            sa.insert(api_key).values(
-                key_id=key_id,
-                secret_hash=_hash(key),
-                tenant=number,
-                name=name,
-                rights=" ".join(right for right in RIGHTS if right in rights),
-                spaces=None if spaces is None else json.dumps(sorted(spaces), ensure_ascii=False),
-                created_us=now(),
-                revoked_us=None,
-            )
+    spaces = None if draft.spaces is None else tuple(sorted(draft.spaces))
+    connection.execute(
+        sa.insert(api_key).values(
+            key_id=key_id,
+            secret_hash=_hash(key),
+            tenant=number,
+            name=draft.name,
+            rights=" ".join(right for right in RIGHTS if right in draft.rights),
+            spaces=None if spaces is None else json.dumps(spaces, ensure_ascii=False),
+            created_us=created_us,
+            revoked_us=None,
+            expires_us=draft.expires_us,
         )
-    return key, key_id
+    )
+    rights = frozenset(draft.rights)
+    return key, KeyInfo(key_id, tenant_name, draft.name, rights, spaces, created_us, draft.expires_us, None)
 
 
-def authenticate(connection: sa.Connection, credential: str) -> tuple[Caller, int] | None:
+def authenticate(connection: sa.Connection, credential: str, now: Callable[[], int]) -> tuple[Caller, int] | None:
     """
     Tell who calls, in one statement.
 
     Args:
         connection: Of `Store.reading()`.
         credential: The key as it came.
+        now: The wall clock, µs; asked only about a key that expires.
 
     Returns:
         The caller, and the tenant's newest commit as of this snapshot; None for any key that does not hold.
@@ -131,45 +201,63 @@ def authenticate(connection: sa.Connection, credential: str) -> tuple[Caller, in
     key_id = shape[1] if shape else _NO_ID
     row = connection.execute(_LOOKUP, {"key_id": key_id}).one_or_none()
     holds = hmac.compare_digest(_hash(credential), row.secret_hash if row else _NO_HASH)
-    if row is None or not holds or row.revoked_us is not None:
+    if row is None or not holds or _ended(row, now):
         return None
-    spaces = None if row.spaces is None else tuple(json.loads(row.spaces))
     caller = Caller(
-        tenant=row.tenant, tenant_name=row.name, key_id=key_id, rights=frozenset(row.rights.split()), spaces=spaces
+        tenant=row.tenant,
+        tenant_name=row.name,
+        key_id=key_id,
+        rights=frozenset(row.rights.split()),
+        spaces=_spaces(row.spaces),
     )
     return caller, row.last_tx
 
 
+def stands(connection: sa.Connection, caller: Caller, now: Callable[[], int]) -> bool:
+    """Whether *caller*'s key has not ended; its row stays as it is until the write transaction ends."""
+    statement = sa.select(api_key.c.revoked_us, api_key.c.expires_us).where(api_key.c.key_id == caller.key_id)
+    row = connection.execute(statement.with_for_update()).one_or_none()
+    return row is not None and not _ended(row, now)
+
+
 def list_keys(store: Store, tenant_name: str | None = None) -> list[KeyInfo]:
     """
-    Every key, revoked ones included, oldest first; of one tenant if *tenant_name* is given.
+    Every key, ended ones included, oldest first; of one tenant if *tenant_name* is given.
 
     Raises:
         RequestInvalid: No tenant has such a name.
     """
     if tenant_name is not None:
         check_name("tenant", tenant_name)
-    statement = (
-        sa.select(api_key, tenant.c.name.label("tenant_name"))
-        .join(tenant, tenant.c.tenant == api_key.c.tenant)
-        .order_by(api_key.c.created_us, api_key.c.key_id)
-    )
+    statement = _INFO.order_by(api_key.c.created_us, api_key.c.key_id)
     if tenant_name is not None:
         statement = statement.where(tenant.c.name == tenant_name)
     with store.reading() as connection:
-        rows = connection.execute(statement).all()
-    return [
-        KeyInfo(
-            key_id=row.key_id,
-            tenant_name=row.tenant_name,
-            name=row.name,
-            rights=frozenset(row.rights.split()),
-            spaces=None if row.spaces is None else tuple(json.loads(row.spaces)),
-            created_us=row.created_us,
-            revoked_us=row.revoked_us,
-        )
-        for row in rows
-    ]
+        return [_info(row) for row in connection.execute(statement)]
+
+
+def keys_after(connection: sa.Connection, number: int, position: tuple[int, str] | None) -> Iterator[KeyInfo]:
+    """The keys of the tenant *number* behind *position* (made, id), oldest first."""
+    statement = _INFO.where(api_key.c.tenant == number).order_by(api_key.c.created_us, api_key.c.key_id)
+    if position is not None:
+        created_us, key_id = position
+        later = sa.and_(api_key.c.created_us == created_us, api_key.c.key_id > key_id)
+        statement = statement.where(sa.or_(api_key.c.created_us > created_us, later))
+    for row in connection.execute(statement):
+        yield _info(row)
+
+
+def find(connection: sa.Connection, key_id: str) -> tuple[int, KeyInfo] | None:
+    """The tenant's number and the key with the id *key_id*, locked for a write."""
+    statement = _INFO.where(api_key.c.key_id == key_id).with_for_update(of=api_key)
+    row = connection.execute(statement).one_or_none()
+    return None if row is None else (row.tenant, _info(row))
+
+
+def end(connection: sa.Connection, key_id: str, revoked_us: int) -> None:
+    """Revoke the key with the id *key_id*; one that is revoked keeps its instant."""
+    still = sa.update(api_key).where(api_key.c.key_id == key_id, api_key.c.revoked_us.is_(None))
+    connection.execute(still.values(revoked_us=revoked_us))
 
 
 def revoke(store: Store, key_id: str, *, now: Callable[[], int]) -> None:
@@ -182,24 +270,39 @@ def revoke(store: Store, key_id: str, *, now: Callable[[], int]) -> None:
     """
     check_name("key_id", key_id)
     with store.writing() as connection:
-        if connection.execute(sa.select(api_key.c.key_id).where(api_key.c.key_id == key_id)).one_or_none() is None:
+        if find(connection, key_id) is None:
             raise NotFound(resource="key")
-        connection.execute(
-            sa.update(api_key)
-            .where(api_key.c.key_id == key_id, api_key.c.revoked_us.is_(None))
-            .values(revoked_us=now())
-        )
+        end(connection, key_id, now())
 
 
-def _tenant_number(connection: sa.Connection, name: str, *, create: bool) -> int:
-    found = connection.execute(sa.select(tenant.c.tenant).where(tenant.c.name == name)).scalar()
-    if found is not None:
-        return int(found)
-    if not create:
-        raise NotFound(resource="tenant")
-    number = int(connection.execute(sa.insert(tenant).values(name=name).returning(tenant.c.tenant)).scalar_one())
-    connection.execute(sa.insert(clock).values(tenant=number, last_tx=0, next_no=1, erased_tx=0))
-    return number
+def _standing(connection: sa.Connection, number: int, at_us: int) -> int:
+    statement = sa.select(sa.func.count()).where(
+        api_key.c.tenant == number,
+        api_key.c.revoked_us.is_(None),
+        sa.or_(api_key.c.expires_us.is_(None), api_key.c.expires_us > at_us),
+    )
+    return int(connection.execute(statement).scalar_one())
+
+
+def _ended(row: Any, now: Callable[[], int]) -> bool:  # noqa: ANN401 (a row with both instants)
+    return row.revoked_us is not None or (row.expires_us is not None and row.expires_us <= now())
+
+
+def _info(row: Any) -> KeyInfo:  # noqa: ANN401 (a row of _INFO)
+    return KeyInfo(
+        key_id=row.key_id,
+        tenant_name=row.tenant_name,
+        name=row.name,
+        rights=frozenset(row.rights.split()),
+        spaces=_spaces(row.spaces),
+        created_us=row.created_us,
+        expires_us=row.expires_us,
+        revoked_us=row.revoked_us,
+    )
+
+
+def _spaces(stored: str | None) -> tuple[str, ...] | None:
+    return None if stored is None else tuple(json.loads(stored))
 
 
 def _hash(key: str) -> bytes:

@@ -238,9 +238,12 @@ deleted_tenant = sa.Table(
     "deleted_tenant",
     metadata,
     sa.Column("tenant", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("deletion_id", _ID, nullable=False, unique=True),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("deleted_us", BIG, nullable=False),
-    sa.Column("receipt", sa.Text, nullable=False),  # JSON object: rows removed, by table
+    sa.Column("removed", sa.Text, nullable=False),  # JSON object: rows removed, by table
+    sa.Column("traces", BIG),  # traces removed; NULL: the trace writer has not said so yet
+    sa.Index("deleted_tenant_by_name", "name"),
 )
 
 api_key = sa.Table(
@@ -250,10 +253,12 @@ api_key = sa.Table(
     sa.Column("secret_hash", sa.LargeBinary(32), nullable=False),  # BLAKE3 of the whole key
     sa.Column("tenant", sa.Integer, nullable=False),
     sa.Column("name", sa.Text, nullable=False),
-    sa.Column("rights", sa.Text, nullable=False),  # space-separated: read write admin
+    sa.Column("rights", sa.Text, nullable=False),  # space-separated: read write admin operator
     sa.Column("spaces", sa.Text),  # JSON array; NULL: every space of the tenant
     sa.Column("created_us", BIG, nullable=False),
     sa.Column("revoked_us", BIG),
+    sa.Column("expires_us", BIG),  # NULL: never
+    sa.Index("api_key_of_tenant", "tenant", "created_us", "key_id"),
 )
 
 DIRECTORY = (tenant, clock, api_key, deleted_tenant)

@@ -44,15 +44,16 @@ class PlanThread:
 
     Args:
         max_waiting: Jobs that may wait beside the running one, ≥ 0.
+        name: Of the thread.
     """
 
-    def __init__(self, max_waiting: int) -> None:
+    def __init__(self, max_waiting: int, name: str = "plan") -> None:
         self._max_waiting = max_waiting
         self._jobs: SimpleQueue[_Job[Any] | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._held = 0
         self._closed = False
-        self._thread = threading.Thread(target=self._work, name="plan", daemon=True)
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
 
     @property

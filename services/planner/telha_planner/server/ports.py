@@ -9,8 +9,10 @@ from telha_planner.answers import Answer, ContextAnswer, QueryAnswer
 from telha_planner.caller import Caller
 from telha_planner.core.request import PlanRequest, QueryRequest, SelectRequest, Window
 from telha_planner.ingest.document import DocumentInput
+from telha_planner.memory.keys import KeyDraft, KeyInfo
 from telha_planner.memory.reads import StoredSource
 from telha_planner.memory.records import ClarificationRecord, Committed, EdgeRecord, ErasureReceipt, NodeRecord
+from telha_planner.memory.tenants import TenantInfo
 
 
 class Planning(Protocol):
@@ -71,6 +73,29 @@ class Ingest(Protocol):
 
     async def erase_source(self, tenant: int, source_id: bytes) -> ErasureReceipt:
         """Remove a source; raises `NotFound`."""
+
+
+class Directory(Protocol):
+    """
+    Keys and tenants, within what the caller's key reaches.
+
+    Reads run on the plan thread; writes on a thread of their own, since they wait for the store's lock.
+    """
+
+    def create_key(self, caller: Caller, tenant_name: str | None, draft: KeyDraft) -> tuple[str, KeyInfo]:
+        """Make a key of a tenant, None the caller's; the key, shown once, and what may be shown of it."""
+
+    def keys(self, caller: Caller, tenant_name: str | None, after: tuple[int, str] | None, limit: int) -> list[KeyInfo]:
+        """At most *limit* keys behind the key *after* (made, id), oldest first."""
+
+    def revoke_key(self, caller: Caller, key_id: str) -> KeyInfo:
+        """End a key at once."""
+
+    def create_tenant(self, caller: Caller, name: str) -> tuple[TenantInfo, bool]:
+        """A tenant, and whether it is new."""
+
+    def tenants(self, after: int, limit: int) -> list[TenantInfo]:
+        """At most *limit* tenants with numbers above *after*."""
 
 
 class Sources(Protocol):

@@ -1,4 +1,4 @@
-"""Vectors by text, derived artifacts, idempotency keys, erasure of spaces and deletion of tenants."""
+"""Vectors by text, derived artifacts, idempotency and API keys, erasure of spaces and deletion of tenants."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -33,8 +33,14 @@ def upgrade() -> None:
     op.create_table(
         "deleted_tenant",
         sa.Column("tenant", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("deletion_id", sa.LargeBinary(length=16), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("deleted_us", sa.BigInteger(), nullable=False),
-        sa.Column("receipt", sa.Text(), nullable=False),
+        sa.Column("removed", sa.Text(), nullable=False),
+        sa.Column("traces", sa.BigInteger(), nullable=True),
         sa.PrimaryKeyConstraint("tenant"),
+        sa.UniqueConstraint("deletion_id"),
     )
+    op.create_index("deleted_tenant_by_name", "deleted_tenant", ["name"], unique=False)
+    op.add_column("api_key", sa.Column("expires_us", sa.BigInteger(), nullable=True))
+    op.create_index("api_key_of_tenant", "api_key", ["tenant", "created_us", "key_id"], unique=False)
