@@ -18,8 +18,8 @@ from telha_runtime import frame, redis
 from telha_runtime.frame import Frame
 from telha_trace_writer import service
 from telha_trace_writer.config import SharedTraceSettings, WriterConfig, WriterSettings
+from telha_trace_writer.opening import open_store
 from telha_trace_writer.servicer import Listener, TraceStoreServicer
-from telha_trace_writer.store import Store
 from telha_trace_writer.stream import Stream
 
 TOKEN = "internal-credential-of-the-tests"
@@ -65,7 +65,9 @@ def config(folder: Path, redis_url: str, **changes: Any) -> WriterConfig:
         trace=SharedTraceSettings(
             redis_url=redis_url, stream=STREAM, writer=f"unix:{folder / 'w'}", internal_token=TOKEN
         ),
-        writer=WriterSettings(store=folder / "traces.db", reclaim_idle_ms=200, drain_ms=200).model_copy(update=changes),
+        writer=WriterSettings(
+            **{"store": str(folder / "traces.db"), "reclaim_idle_ms": 200, "drain_ms": 200} | changes
+        ),
     )
 
 
@@ -86,7 +88,7 @@ async def a_writer(settings: WriterConfig) -> AsyncIterator[trace_store_pb2_grpc
 async def a_listener(settings: WriterConfig) -> AsyncIterator[Any]:
     """The service alone, over the store and whatever is in the stream: nothing consumes."""
     client = redis.connect(settings.trace.redis_url)
-    store = Store.open(settings.writer.store, 1000)
+    store = open_store(settings.writer.store, 1000)
     stream = Stream(client, STREAM, "writer", "nobody")
     listener = Listener(settings.trace.writer, TraceStoreServicer(store, stream, TOKEN))
     await listener.start()

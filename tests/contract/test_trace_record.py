@@ -12,8 +12,8 @@ from telha_planner.core.model import SpanRef
 from telha_planner.core.request import Fragment
 from telha_planner.server.translate_trace import trace_message
 from telha_runtime.frame import Frame
+from telha_trace_writer.opening import open_store
 from telha_trace_writer.record import row_of
-from telha_trace_writer.store import Store
 from trace_path import a_listener, a_record, config, fetch
 
 PAGE = Path(__file__).parents[2] / "docs" / "trace-record.md"
@@ -57,7 +57,7 @@ def test_a_trace_looks_the_same_in_the_spool_and_in_the_store(written: dict[str,
     """X4: the planner shows what is in its spool as the writer shows what it has stored."""
 
     async def test(folder: Path) -> None:
-        store = Store.open(folder / "traces.db", 1000)
+        store = open_store(folder / "traces.db", 1000)
         for content in written.values():
             trace_id = msgpack.unpackb(content)["trace_id"]
             store.insert([row_of(Frame("s", 1, trace_id, "acme", content))])

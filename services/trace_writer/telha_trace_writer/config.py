@@ -4,13 +4,16 @@ The trace writer's settings: `[writer]`, and what it shares with planners in `[t
 Rule: `[trace]` belongs to the planner, which refuses its unknown keys; the writer reads what both must agree on.
 """
 
-from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 FOREIGN_SECTIONS: Final = frozenset({"planner", "context", "tokens", "store", "server", "gateway"})
 """Sections of the other services, which pass unread."""
+
+
+POSTGRES_SCHEMES: Final = ("postgresql://", "postgres://")
+"""How the address of a store begins that is no path."""
 
 
 class SharedTraceSettings(BaseModel):
@@ -36,7 +39,8 @@ class WriterSettings(BaseModel):
     `[writer]`.
 
     Attributes:
-        store: The SQLite file of the traces.
+        store: Where the traces are: the path of a SQLite file, or `postgresql://user:password@host:port/database`.
+        busy_timeout_ms: How long to wait for another writer's lock.
         group: Consumer group; all writers of one store share it.
         batch_entries: Most entries in one transaction.
         reclaim_idle_ms: A delivery that nobody acknowledged for this long is taken over.
@@ -45,7 +49,7 @@ class WriterSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    store: Path = Path("data/traces.db")
+    store: str = "data/traces.db"
     busy_timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 10_000
     group: str = "writer"
     batch_entries: Annotated[int, Field(ge=1, le=10_000)] = 200
@@ -55,6 +59,14 @@ class WriterSettings(BaseModel):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] = "json"
 
+    @field_validator("store", mode="after")
+    @classmethod
+    def _path_or_postgresql(cls, store: str) -> str:
+        # Without the value, which may hold a password.
+        if not store.strip() or ("://" in store and not store.startswith(POSTGRES_SCHEMES)):
+            raise ValueError("must be a path, or an address that begins with postgresql://")
+        return store
+
 
 class WriterConfig(BaseModel):
     """Everything the trace writer is told."""
@@ -62,4 +74,12 @@ class WriterConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     trace: SharedTraceSettings
+    writer: WriterSettings = Field(default_factory=WriterSettings)
+
+
+class StoreConfig(BaseModel):
+    """What `telha-trace-writer migrate` reads: where the store is."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
     writer: WriterSettings = Field(default_factory=WriterSettings)

@@ -4,22 +4,31 @@ Dead letters: entries that can never become traces, set aside with a reason, so 
 Rule 1: first into the store, which is durable, then into the dead-letter stream beside its acknowledgement, in one
 Redis transaction. A crash in between only repeats.
 Rule 2: a dead letter counts as settled when a planner asks, or it would be sent for ever.
+Rule 3: a dead letter is its tenant's: when the tenant is deleted, it goes from both places, and a later one is dropped.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Any, Final, cast
+from uuid import UUID
 
 import msgpack
 from redis.typing import EncodableT, FieldT
 from telha_runtime import frame
 from telha_runtime.frame import FrameMalformed, FrameUnknown
 
+from . import record
 from .store import Buried, Store
 from .stream import Delivery, Stream
+from .tables import UNKNOWN_TENANT
 
 _KEPT_IN_STREAM: Final = 10_000
+_PAGE: Final = 256
+_UUID7: Final = 7
+_TIME_AT: Final = 80
+"""Below the 48 bits of a UUIDv7 that are milliseconds."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -31,25 +40,19 @@ class Dead:
     reason: str
 
 
-def settle(store: Store, dead: Sequence[Dead], now_us: Callable[[], int]) -> None:
+def settle(store: Store, dead: Sequence[Dead], now_us: Callable[[], int]) -> list[Dead]:
     """
     Make *dead* durable in the store.
+
+    Returns:
+        Those that are kept; the others belong to tenants that were deleted since.
 
     Raises:
         StoreFailed: Nothing was kept.
     """
-    store.bury(
-        [
-            Buried(
-                entry_id=letter.delivery.entry_id.decode(),
-                trace_id=_trace_id(letter.delivery),
-                buried_us=now_us(),
-                reason=letter.reason,
-                fields=msgpack.packb(dict(letter.delivery.fields or {})),
-            )
-            for letter in dead
-        ]
-    )
+    letters = {letter.delivery.entry_id.decode(): letter for letter in dead}
+    kept = store.bury([_buried(entry_id, letter, now_us()) for entry_id, letter in letters.items()])
+    return [letters[buried.entry_id] for buried in kept]
 
 
 async def announce(stream: Stream, dead: Sequence[Dead]) -> None:
@@ -64,8 +67,49 @@ async def announce(stream: Stream, dead: Sequence[Dead]) -> None:
     await pipeline.execute()
 
 
-def _trace_id(delivery: Delivery) -> str | None:
+async def forget(stream: Stream, tenant: str, deleted_us: int) -> int:
+    """
+    Remove from the dead-letter stream what *tenant* recorded at or before *deleted_us*; returns how many entries went.
+
+    Raises:
+        RedisError, OSError: Some may be left.
+    """
+    gone, oldest = 0, "-"
+    while True:
+        entries = cast("Sequence[Any]", await stream.redis.xrange(stream.dead_key, min=oldest, count=_PAGE))
+        doomed = []
+        for entry_id, fields in entries:
+            of, _, recorded_us = origin(fields, _added_us(entry_id.decode()))
+            if of == tenant and recorded_us <= deleted_us:
+                doomed.append(entry_id)
+        if doomed:
+            gone += await stream.redis.xdel(stream.dead_key, *doomed)
+        if len(entries) < _PAGE:
+            return gone
+        oldest = f"({entries[-1][0].decode()}"
+
+
+def origin(fields: Mapping[bytes, bytes], otherwise_us: int) -> tuple[str, str | None, int]:
+    """
+    Tenant, trace id and time of recording of an entry, as far as its frame tells.
+
+    Args:
+        otherwise_us: The time of an entry whose trace id carries none.
+    """
     try:
-        return frame.decode(delivery.fields or {}).trace_id
+        found = frame.decode(fields)
     except (FrameMalformed, FrameUnknown):
-        return None
+        return UNKNOWN_TENANT, None, otherwise_us
+    trace_id = UUID(found.trace_id)
+    recorded_us = (trace_id.int >> _TIME_AT) * 1000 if trace_id.version == _UUID7 else otherwise_us
+    return found.tenant if record.is_name(found.tenant) else UNKNOWN_TENANT, found.trace_id, recorded_us
+
+
+def _buried(entry_id: str, letter: Dead, now_us: int) -> Buried:
+    fields = dict(letter.delivery.fields or {})
+    tenant, trace_id, recorded_us = origin(fields, _added_us(entry_id))
+    return Buried(entry_id, tenant, trace_id, recorded_us, now_us, letter.reason, msgpack.packb(fields))
+
+
+def _added_us(entry_id: str) -> int:
+    return int(entry_id.partition("-")[0]) * 1000

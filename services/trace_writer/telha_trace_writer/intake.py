@@ -35,6 +35,7 @@ class Intake:
     Attributes:
         stored: Traces stored since the start.
         repeated: Entries whose trace was there already.
+        dropped: Entries that were recorded before their tenant was deleted, and came after.
         buried: Dead letters since the start.
         held: Ids of entries of an unknown version.
         turn: Held while entries are in hand, so that nobody takes them over from ourselves meanwhile.
@@ -46,6 +47,7 @@ class Intake:
     now_us: Callable[[], int]
     stored: int = 0
     repeated: int = 0
+    dropped: int = 0
     buried: int = 0
     held: set[bytes] = field(default_factory=set)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -93,14 +95,17 @@ class Intake:
             if row is not None:
                 rows.append(row)
         if rows:
-            new = await asyncio.to_thread(self.store.insert, rows)
-            self.stored += new
-            self.repeated += len(rows) - new
+            inserted = await asyncio.to_thread(self.store.insert, rows)
+            self.stored += inserted.stored
+            self.repeated += inserted.repeated
+            self._tell_dropped(inserted.dropped)
         await self.stream.acknowledge(done)
         if dead:
-            await asyncio.to_thread(deadletter.settle, self.store, dead, self.now_us)
-            await deadletter.announce(self.stream, dead)
-            self.buried += len(dead)
+            kept = await asyncio.to_thread(deadletter.settle, self.store, dead, self.now_us)
+            await deadletter.announce(self.stream, kept)
+            await self.stream.acknowledge([letter.delivery.entry_id for letter in dead if letter not in kept])
+            self.buried += len(kept)
+            self._tell_dropped(len(dead) - len(kept))
 
     def _row(self, delivery: Delivery) -> Row | None:
         if delivery.fields is None:
@@ -109,6 +114,11 @@ class Intake:
         if delivery.deliveries > self.max_deliveries:
             raise RecordMalformed(f"it was delivered {delivery.deliveries} times and never acknowledged")
         return row_of(found)
+
+    def _tell_dropped(self, count: int) -> None:
+        if count:
+            self.dropped += count
+            _log.info("dropped %d records of tenants that were deleted after they were made", count)
 
     def _hold(self, delivery: Delivery, unknown: FrameUnknown) -> None:
         if delivery.entry_id not in self.held:

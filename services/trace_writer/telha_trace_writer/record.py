@@ -20,8 +20,12 @@ MAX_EXACT: Final = 2**53 - 1
 DEEPEST_SHOWN: Final = 24
 """Levels of lists and maps that are shown; protobuf readers give up at a hundred of theirs, three to one of ours."""
 
+MAX_NAME_BYTES: Final = 512
+"""Longest tenant, kind, space or key id that a store keeps; planners allow a quarter of it."""
+
 _INT64: Final = range(-(2**63), 2**63)
 _SCORE_BITS_AT: Final = 6
+_EVERY_SPACE: Final = "*"
 
 
 class RecordMalformed(Exception):
@@ -34,6 +38,7 @@ class Row:
     A record as the store keeps it, with what lists and filters read.
 
     Attributes:
+        key_id: The API key that called; None if the record does not say.
         spaces: Spaces that were read; None means every space of the tenant.
         plan_hash: None when the call had no plan.
     """
@@ -42,6 +47,7 @@ class Row:
     trace_id: str
     recorded_us: int
     kind: str
+    key_id: str | None
     spaces: tuple[str, ...] | None
     plan_hash: str | None
     budget: int
@@ -56,7 +62,8 @@ def row_of(frame: Frame) -> Row:
     What the store keeps of *frame*.
 
     Raises:
-        RecordMalformed: It is no map, lacks id, tenant, kind or time, or contradicts its frame.
+        RecordMalformed: It is no map, lacks id, tenant, kind or time, contradicts its frame, or holds a name that no
+            store can keep.
     """
     content = _unpacked(frame.record)
     for key, expected in (("trace_id", frame.trace_id), ("tenant", frame.tenant)):
@@ -65,26 +72,39 @@ def row_of(frame: Frame) -> Row:
     kind = content.get("kind")
     if not isinstance(kind, str) or not kind:
         raise RecordMalformed("kind is absent or no string")
+    for key, name in (("kind", kind), ("tenant", frame.tenant)):
+        if not is_name(name):
+            raise RecordMalformed(f"{key} is longer than {MAX_NAME_BYTES} bytes, empty, or holds U+0000")
     recorded_us = content.get("recorded_us")
     if type(recorded_us) is not int or recorded_us not in _INT64:
         raise RecordMalformed("recorded_us is absent or no 64-bit integer")
     budget = content.get("budget")
     counts = budget if isinstance(budget, dict) else {}
     items = content.get("item_coords")
-    plan_hash = content.get("plan_hash")
     return Row(
         tenant=frame.tenant,
         trace_id=frame.trace_id,
         recorded_us=recorded_us,
         kind=kind,
+        key_id=_name(content.get("key_id")),
         spaces=_spaces(content.get("spaces")),
-        plan_hash=plan_hash if isinstance(plan_hash, str) else None,
+        plan_hash=_name(content.get("plan_hash")),
         budget=_count(counts.get("applied")),
         used=_count(counts.get("used")),
         items=len(items) if isinstance(items, list) else 0,
         stranded=_count(counts.get("stranded")),
         record=frame.record,
     )
+
+
+def key_of(record: bytes) -> str | None:
+    """
+    The API key that *record* says called; None if it says none.
+
+    Raises:
+        RecordMalformed: It is no msgpack map.
+    """
+    return _name(_unpacked(record).get("key_id"))
 
 
 def as_json(record: bytes) -> dict[str, Any]:
@@ -108,6 +128,12 @@ def as_json(record: bytes) -> dict[str, Any]:
     return shown
 
 
+def is_name(value: object) -> bool:
+    """Whether *value* can be a tenant, kind, space or key id in every store: not blank, U+0000-free, short."""
+    # PostgreSQL keeps no U+0000 in a text, and no long text in an index.
+    return isinstance(value, str) and 0 < len(value.encode()) <= MAX_NAME_BYTES and "\0" not in value
+
+
 def _unpacked(record: bytes) -> dict[str, Any]:
     try:
         content = msgpack.unpackb(record, strict_map_key=True, timestamp=0)
@@ -119,10 +145,14 @@ def _unpacked(record: bytes) -> dict[str, Any]:
 
 
 def _spaces(value: object) -> tuple[str, ...] | None:
-    if isinstance(value, list) and all(isinstance(space, str) for space in value):
+    if isinstance(value, list) and all(is_name(space) and space != _EVERY_SPACE for space in value):
         return tuple(value)
     # Unknown reach is the widest reach: only a caller who sees every space may see such a trace.
     return None
+
+
+def _name(value: object) -> str | None:
+    return value if isinstance(value, str) and is_name(value) else None
 
 
 def _count(value: object) -> int:

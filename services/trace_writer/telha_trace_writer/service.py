@@ -23,9 +23,9 @@ from telha_runtime.redis import AWAY
 from .config import WriterConfig
 from .consumer import REPLY_WITHIN_S, Consumer
 from .intake import Intake
+from .opening import open_store
 from .reclaim import Reclaim
 from .servicer import Listener, TraceStoreServicer
-from .store import Store
 from .stream import Stream
 
 _CONSUMERS_STOP_S: Final = REPLY_WITHIN_S + 5
@@ -49,7 +49,7 @@ async def serve(config: WriterConfig, stop: asyncio.Event | None = None) -> None
     writer = config.writer
     client = redis.connect(config.trace.redis_url)
     reader = redis.connect(config.trace.redis_url, reply_within_s=REPLY_WITHIN_S)
-    store = await asyncio.to_thread(Store.open, writer.store, writer.busy_timeout_ms)
+    store = await asyncio.to_thread(open_store, writer.store, writer.busy_timeout_ms)
     stream = Stream(client, config.trace.stream, writer.group, _consumer_name())
     intake = Intake(store, stream, writer.max_deliveries, lambda: time.time_ns() // 1000)
     consumer = Consumer(stream, reader, intake, writer.batch_entries)
@@ -69,7 +69,8 @@ async def serve(config: WriterConfig, stop: asyncio.Event | None = None) -> None
         await reader.aclose()
         await client.aclose()
         store.close()
-    _log.info("stopped: %d stored, %d repeated, %d dead", intake.stored, intake.repeated, intake.buried)
+    counts = (intake.stored, intake.repeated, intake.dropped, intake.buried)
+    _log.info("stopped: %d stored, %d repeated, %d dropped, %d dead", *counts)
 
 
 def _refuse_taken_socket(address: str) -> None:

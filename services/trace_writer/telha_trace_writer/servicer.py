@@ -1,5 +1,5 @@
 """
-Answers planners over gRPC: one trace, pages of traces, and which records are settled.
+Answers planners over gRPC: one trace, pages of traces, which records are settled; and deletes what a tenant recorded.
 
 Rule 1: every call but health needs the internal credential; it names the tenant, which the planner took from the
 caller's key. Rule 2: "not found" is said only when neither store nor stream can have the trace.
@@ -7,6 +7,7 @@ caller's key. Rule 2: "not found" is said only when neither store nor stream can
 
 import asyncio
 import hmac
+import logging
 from collections.abc import Sequence
 from typing import Any, Final, NoReturn
 from uuid import UUID
@@ -22,9 +23,9 @@ from grpc_status import rpc_status
 from telha.trace.v1 import trace_store_pb2, trace_store_pb2_grpc, traces_pb2
 from telha_runtime.redis import AWAY
 
-from . import pages
+from . import deadletter, pages
 from .pages import TokenInvalid
-from .record import Row, as_json, row_of
+from .record import RecordMalformed, Row, as_json, is_name, row_of
 from .store import Filters, Store, StoreFailed
 from .stream import BacklogTooLong, Stream
 
@@ -34,11 +35,12 @@ _DOMAIN: Final = "telha.dev"
 _RETRY_MS: Final = 500
 _MOST_ASKED: Final = 10_000
 _ALL_SPACES: Final = "*"
+_log = logging.getLogger(__name__)
 _Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class TraceStoreServicer(trace_store_pb2_grpc.TraceStoreServicer):
-    """The three calls of `TraceStore`."""
+    """The calls of `TraceStore`."""
 
     def __init__(self, store: Store, stream: Stream, internal_token: str) -> None:
         """Serve *store* and what is still in *stream* to whoever shows *internal_token*."""
@@ -75,6 +77,7 @@ class TraceStoreServicer(trace_store_pb2_grpc.TraceStoreServicer):
             await _refuse_field(context, "page_size", "must be at least 0")
         filters = Filters(
             allowed=tuple(request.allowed_spaces) or None,
+            key_id=request.key_id or None,
             kind=asked.kind if asked.HasField("kind") else None,
             space=asked.space if asked.HasField("space") else None,
             from_us=asked.from_us if asked.HasField("from_us") else None,
@@ -112,6 +115,27 @@ class TraceStoreServicer(trace_store_pb2_grpc.TraceStoreServicer):
             await _refuse_store(context)
         return trace_store_pb2.PersistedResponse(trace_ids=settled)
 
+    async def DeleteTenant(  # noqa: N802  # gRPC's name
+        self, request: trace_store_pb2.DeleteTenantRequest, context: _Context
+    ) -> trace_store_pb2.DeleteTenantResponse:
+        """Delete what a tenant recorded until an instant, in the store and among the dead letters of the stream."""
+        await self._authenticate(context)
+        tenant, deleted_us = request.tenant, request.deleted_us
+        if not is_name(tenant):
+            await _refuse_field(context, "tenant", "must name a tenant")
+        try:
+            # The store first: from then on, what is still under way is dropped.
+            gone = await asyncio.to_thread(self._store.delete_tenant, tenant, deleted_us)
+            announced = await deadletter.forget(self._stream, tenant, deleted_us)
+        except (*AWAY, StoreFailed) as fault:
+            _log.warning("the traces of a tenant are not all deleted: %s", fault)
+            await _refuse_store(context)
+        counts = (gone.traces, gone.dead_letters, announced, gone.dropped)
+        _log.info("deleted a tenant: %d traces, %d dead letters, %d of them announced, %d late", *counts)
+        return trace_store_pb2.DeleteTenantResponse(
+            traces=gone.traces, dead_letters=gone.dead_letters, dropped=gone.dropped
+        )
+
     async def _authenticate(self, context: _Context) -> None:
         shown = b""
         for key, value in context.invocation_metadata() or ():
@@ -126,7 +150,15 @@ class TraceStoreServicer(trace_store_pb2_grpc.TraceStoreServicer):
 
     async def _from_stream(self, tenant: str, trace_id: str) -> Row | None:
         found = await self._stream.find(tenant, trace_id)
-        return None if found is None else row_of(found)
+        if found is None:
+            return None
+        try:
+            row = row_of(found)
+        except RecordMalformed:
+            return None
+        # What was deleted is still in the stream until it is delivered, and dropped then.
+        deleted_us = await asyncio.to_thread(self._store.deleted_until, tenant)
+        return None if deleted_us is not None and row.recorded_us <= deleted_us else row
 
 
 class Listener:

@@ -1,66 +1,33 @@
 """
-The trace store: one SQLite file that the writer owns.
+The trace store: what the writer keeps, in one SQLite file or on PostgreSQL.
 
-Rule 1: what `insert` returned from is durable (WAL, synchronous FULL) and is there once per (tenant, trace id).
+Rule 1: what `insert` returned from is durable and is there once per (tenant, trace id), however many writers insert.
 Rule 2: every read of content names its tenant. Rule 3: errors of the driver become `StoreFailed`.
+Rule 4: what was deleted does not come back: a record that was made before its tenant's deletion and arrives after it
+is dropped, and only its id is kept.
 """
 
 import json
-import sqlite3
-import threading
-from collections.abc import Iterator, Sequence
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+import sqlalchemy as sa
+
+from . import listing
+from .backend import Backend
+from .faults import StoreFailed, StoreUnusable
+from .listing import Filters
 from .record import Row
+from .tables import EVERY_SPACE, UNKNOWN_TENANT, trace, trace_dead_letter, trace_deletion, trace_dropped, trace_space
 
-_MIGRATIONS: Final = (
-    (
-        """
-        CREATE TABLE trace (
-            tenant TEXT NOT NULL,
-            trace_id BLOB NOT NULL,
-            recorded_us INTEGER NOT NULL,
-            kind TEXT NOT NULL,
-            spaces TEXT,
-            plan_hash TEXT,
-            budget INTEGER NOT NULL,
-            used INTEGER NOT NULL,
-            items INTEGER NOT NULL,
-            stranded INTEGER NOT NULL,
-            record BLOB NOT NULL,
-            PRIMARY KEY (tenant, trace_id)
-        )
-        """,
-        "CREATE INDEX trace_by_time ON trace (tenant, recorded_us, trace_id)",
-        "CREATE INDEX trace_by_id ON trace (trace_id)",
-        """
-        CREATE TABLE dead_letter (
-            entry_id TEXT PRIMARY KEY,
-            trace_id BLOB,
-            buried_us INTEGER NOT NULL,
-            reason TEXT NOT NULL,
-            fields BLOB NOT NULL
-        )
-        """,
-        "CREATE INDEX dead_letter_by_trace ON dead_letter (trace_id)",
-    ),
-)
-"""The statements that lead from each version of the file to the next."""
+__all__ = ["Buried", "Deletion", "Filters", "Inserted", "Store", "StoreFailed", "StoreUnusable"]
 
-_LISTED: Final = "tenant, trace_id, recorded_us, kind, spaces, plan_hash, budget, used, items, stranded"
 _ASKED_AT_ONCE: Final = 500
-
-
-class StoreUnusable(Exception):
-    """The file cannot be a trace store; the message is one sentence with path and cause."""
-
-
-class StoreFailed(Exception):
-    """The store cannot answer at this moment (disk full, locked, damaged); nothing was half written."""
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,86 +36,124 @@ class Buried:
     A dead letter as the store keeps it.
 
     Attributes:
+        tenant: Empty if not even the frame could be read.
         trace_id: None if not even the frame could be read.
+        recorded_us: When the record was made, as far as that can be told.
         fields: The entry's fields, msgpack.
     """
 
     entry_id: str
+    tenant: str
     trace_id: str | None
+    recorded_us: int
     buried_us: int
     reason: str
     fields: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """
-    Which traces of a tenant to list.
+class Inserted(NamedTuple):
+    """What became of records: stored, there already, or dropped because their tenant was deleted since."""
 
-    Attributes:
-        allowed: Spaces the caller may see; None is all. A trace is seen when all that it read is allowed.
-        from_us, to_us: Recorded at or after, recorded before.
-    """
+    stored: int
+    repeated: int
+    dropped: int
 
-    allowed: tuple[str, ...] | None = None
-    kind: str | None = None
-    space: str | None = None
-    from_us: int | None = None
-    to_us: int | None = None
+
+class Deletion(NamedTuple):
+    """What a deletion of a tenant removed, and what of it arrived later and was dropped."""
+
+    traces: int
+    dead_letters: int
+    dropped: int
 
 
 class Store:
-    """The open file. Safe to use from several threads; one writes and one reads at a time."""
+    """The open store. Safe to use from several threads, processes and, on PostgreSQL, machines."""
 
-    def __init__(self, writing: sqlite3.Connection, reading: sqlite3.Connection) -> None:
-        """Use `open` instead."""
-        self._writing, self._write_lock = writing, threading.Lock()
-        self._reading, self._read_lock = reading, threading.Lock()
+    def __init__(self, backend: Backend) -> None:
+        """Use `opening.open_store` instead, which also brings the schema up to date."""
+        self._backend = backend
 
-    @classmethod
-    def open(cls, path: Path, busy_timeout_ms: int) -> "Store":
-        """
-        Open *path*, made or migrated as needed.
-
-        Raises:
-            StoreUnusable: It cannot be written, is no trace store, or was written by a newer version.
-        """
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            writing = _connected(path, busy_timeout_ms)
-            _migrate(writing, path)
-            return cls(writing, _connected(path, busy_timeout_ms))
-        except OSError as fault:
-            raise StoreUnusable(f"the trace store {path} cannot be used: {fault.strerror}") from fault
-        except sqlite3.Error as fault:
-            raise StoreUnusable(f"the trace store {path} cannot be used: {fault}") from fault
-
-    def insert(self, rows: Sequence[Row]) -> int:
+    def insert(self, rows: Sequence[Row]) -> Inserted:
         """
         Add *rows* in one transaction; those that are there already are left as they are.
-
-        Returns:
-            How many were new.
 
         Raises:
             StoreFailed: None was added.
         """
-        statement = f"INSERT INTO trace ({_LISTED}, record) VALUES (?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING"  # noqa: S608  # our own names
-        with self._transaction() as connection:
-            before = connection.total_changes
-            connection.executemany(statement, map(_values, rows))
-            return connection.total_changes - before
+        # Two writers that are given the same entries lock rows in the same order, and so cannot block one another.
+        ordered = sorted(rows, key=lambda row: (row.tenant, row.trace_id))
+        with self._inserting({row.tenant for row in ordered}) as (connection, deleted):
+            late = [row for row in ordered if _is_late(row, deleted)]
+            kept = [row for row in ordered if not _is_late(row, deleted)]
+            self._drop(connection, deleted, [(row.tenant, row.trace_id) for row in late])
+            stored = self._add(connection, trace, map(_values, kept))
+            self._add(connection, trace_space, (space for row in kept for space in _spaces(row)))
+        return Inserted(stored, len(kept) - stored, len(late))
 
-    def bury(self, letters: Sequence[Buried]) -> None:
+    def bury(self, letters: Sequence[Buried]) -> list[Buried]:
         """
         Keep dead letters, each once.
+
+        Returns:
+            Those that are kept; a letter of a tenant that was deleted since is dropped.
 
         Raises:
             StoreFailed: None was kept.
         """
-        values = [(b.entry_id, _bytes(b.trace_id), b.buried_us, b.reason, b.fields) for b in letters]
-        with self._transaction() as connection:
-            connection.executemany("INSERT INTO dead_letter VALUES (?,?,?,?,?) ON CONFLICT DO NOTHING", values)
+        ordered = sorted(letters, key=lambda letter: (letter.tenant, letter.entry_id))
+        with self._inserting({letter.tenant for letter in ordered} - {UNKNOWN_TENANT}) as (connection, deleted):
+            late = [letter for letter in ordered if _is_late(letter, deleted)]
+            kept = [letter for letter in ordered if not _is_late(letter, deleted)]
+            named = [(letter.tenant, letter.trace_id) for letter in late if letter.trace_id is not None]
+            self._drop(connection, deleted, named)
+            self._add(connection, trace_dead_letter, map(_letter_values, kept))
+        return kept
+
+    def delete_tenant(self, tenant: str, deleted_us: int) -> Deletion:
+        """
+        Delete all that was recorded of *tenant* at or before *deleted_us*, and remember that it was.
+
+        Calling it again with the same instant removes what is left, nothing as a rule, and tells the same.
+
+        Raises:
+            StoreFailed: Nothing was deleted.
+        """
+        this = sa.and_(trace_deletion.c.tenant == tenant, trace_deletion.c.deleted_us == deleted_us)
+        with self._transaction(writes=True) as connection:
+            self._backend.lock_for_deletion(connection)
+            gone = {}
+            for table in (trace_space, trace, trace_dead_letter):
+                doomed = sa.and_(table.c.tenant == tenant, table.c.recorded_us <= deleted_us)
+                gone[table] = connection.execute(sa.delete(table).where(doomed)).rowcount
+            new = {"tenant": tenant, "deleted_us": deleted_us, "traces": 0, "dead_letters": 0, "dropped": 0}
+            self._add(connection, trace_deletion, [new])
+            connection.execute(
+                sa.update(trace_deletion)
+                .where(this)
+                .values(
+                    traces=trace_deletion.c.traces + gone[trace],
+                    dead_letters=trace_deletion.c.dead_letters + gone[trace_dead_letter],
+                )
+            )
+            told = sa.select(trace_deletion.c.traces, trace_deletion.c.dead_letters, trace_deletion.c.dropped)
+            deletion = Deletion(*connection.execute(told.where(this)).one())
+        with _translated():
+            if not self._backend.scrub():
+                _log.warning("deleted traces linger in the log: a reader holds an older snapshot")
+        return deletion
+
+    def deleted_until(self, tenant: str) -> int | None:
+        """
+        Until when *tenant*'s records were deleted, µs; None if they never were.
+
+        Raises:
+            StoreFailed: It cannot be told now.
+        """
+        statement = sa.select(sa.func.max(trace_deletion.c.deleted_us)).where(trace_deletion.c.tenant == tenant)
+        with self._transaction(tenant) as connection:
+            found = connection.execute(statement).scalar()
+        return None if found is None else int(found)
 
     def fetch(self, tenant: str, trace_id: str) -> Row | None:
         """
@@ -157,9 +162,10 @@ class Store:
         Raises:
             StoreFailed: It cannot be read now.
         """
-        statement = f"SELECT {_LISTED}, record FROM trace WHERE tenant = ? AND trace_id = ?"  # noqa: S608  # our names
-        found = self._read(statement, (tenant, _bytes(trace_id)))
-        return _row(found[0]) if found else None
+        this = sa.and_(trace.c.tenant == tenant, trace.c.trace_id == UUID(trace_id).bytes)
+        with self._transaction(tenant) as connection:
+            found = connection.execute(sa.select(*listing.SHOWN, trace.c.record).where(this)).first()
+        return None if found is None else _row(found)
 
     def browse(self, tenant: str, filters: Filters, before: tuple[int, str] | None, limit: int) -> list[Row]:
         """
@@ -172,32 +178,28 @@ class Store:
         Raises:
             StoreFailed: They cannot be read now.
         """
-        conditions, values = ["tenant = ?"], [tenant]
-        for condition, given in _conditions(filters, before):
-            conditions.append(condition)
-            values.extend(given)
-        statement = (
-            f"SELECT {_LISTED}, x'' FROM trace WHERE {' AND '.join(conditions)} "  # noqa: S608  # our own names and conditions
-            "ORDER BY recorded_us DESC, trace_id DESC LIMIT ?"
-        )
-        return [_row(found) for found in self._read(statement, (*values, limit))]
+        statement = listing.page(tenant, filters, before, limit)
+        with self._transaction(tenant) as connection:
+            return [_row((*found, b"")) for found in connection.execute(statement)]
 
     def persisted(self, trace_ids: Sequence[str]) -> list[str]:
         """
-        Those of *trace_ids* that are settled here: stored, or kept as a dead letter.
+        Those of *trace_ids* that are settled here: stored, kept as a dead letter, or dropped after a deletion.
 
         Raises:
             StoreFailed: It cannot be told now.
         """
         settled: list[str] = []
-        for start in range(0, len(trace_ids), _ASKED_AT_ONCE):
-            asked = [_bytes(trace_id) for trace_id in trace_ids[start : start + _ASKED_AT_ONCE]]
-            marks = ",".join("?" * len(asked))
-            statement = (
-                f"SELECT trace_id FROM trace WHERE trace_id IN ({marks}) UNION "  # noqa: S608  # question marks
-                f"SELECT trace_id FROM dead_letter WHERE trace_id IN ({marks})"
-            )
-            settled.extend(str(UUID(bytes=found[0])) for found in self._read(statement, (*asked, *asked)))
+        with self._transaction() as connection:
+            for start in range(0, len(trace_ids), _ASKED_AT_ONCE):
+                asked = [UUID(trace_id).bytes for trace_id in trace_ids[start : start + _ASKED_AT_ONCE]]
+                statement = sa.union(
+                    *(
+                        sa.select(table.c.trace_id).where(table.c.trace_id.in_(asked))
+                        for table in (trace, trace_dead_letter, trace_dropped)
+                    )
+                )
+                settled.extend(str(UUID(bytes=found)) for found in connection.execute(statement).scalars())
         return settled
 
     def dead_letters(self) -> list[Buried]:
@@ -207,94 +209,114 @@ class Store:
         Raises:
             StoreFailed: They cannot be read now.
         """
-        found = self._read("SELECT entry_id, trace_id, buried_us, reason, fields FROM dead_letter ORDER BY rowid", ())
-        return [Buried(row[0], None if row[1] is None else str(UUID(bytes=row[1])), *row[2:]) for row in found]
+        letter = trace_dead_letter.c
+        statement = sa.select(
+            letter.entry_id,
+            letter.tenant,
+            letter.trace_id,
+            letter.recorded_us,
+            letter.buried_us,
+            letter.reason,
+            letter.fields,
+        )
+        with self._transaction() as connection:
+            found = [
+                Buried(row[0], row[1], None if row[2] is None else str(UUID(bytes=row[2])), *row[3:])
+                for row in connection.execute(statement)
+            ]
+        return sorted(found, key=lambda letter: tuple(map(int, letter.entry_id.split("-"))))
 
     def close(self) -> None:
-        """Close the file after the work at hand."""
-        with self._write_lock, self._read_lock:
-            self._reading.close()
-            self._writing.close()
+        """Close every connection after the work at hand."""
+        self._backend.engine.dispose()
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._write_lock:
-            connection = self._writing
-            try:
-                connection.execute("BEGIN IMMEDIATE")
+    def _inserting(self, tenants: set[str]) -> Iterator[tuple[sa.Connection, dict[str, int]]]:
+        deletion = trace_deletion.c
+        statement = (
+            sa.select(deletion.tenant, sa.func.max(deletion.deleted_us))
+            .where(deletion.tenant.in_(sorted(tenants)))
+            .group_by(deletion.tenant)
+        )
+        with self._transaction(writes=True) as connection:
+            self._backend.lock_for_insert(connection)
+            yield connection, {tenant: int(us) for tenant, us in connection.execute(statement)} if tenants else {}
+
+    def _drop(self, connection: sa.Connection, deleted: Mapping[str, int], late: Sequence[tuple[str, str]]) -> None:
+        counts: dict[str, int] = {}
+        for tenant, trace_id in late:
+            new = {"tenant": tenant, "trace_id": UUID(trace_id).bytes}
+            counts[tenant] = counts.get(tenant, 0) + self._add(connection, trace_dropped, [new])
+        for tenant, count in counts.items():
+            this = sa.and_(trace_deletion.c.tenant == tenant, trace_deletion.c.deleted_us == deleted[tenant])
+            connection.execute(sa.update(trace_deletion).where(this).values(dropped=trace_deletion.c.dropped + count))
+
+    def _add(self, connection: sa.Connection, table: sa.Table, rows: Iterable[dict[str, Any]]) -> int:
+        values = list(rows)
+        if not values:
+            return 0
+        statement = self._backend.adding(table).execution_options(preserve_rowcount=True)
+        return connection.execute(statement, values).rowcount
+
+    @contextmanager
+    def _transaction(self, tenant: str | None = None, *, writes: bool = False) -> Iterator[sa.Connection]:
+        with _translated(), self._backend.engine.connect() as connection:
+            connection.execution_options(telha_writes=writes)
+            with connection.begin():
+                self._backend.scope(connection, tenant)
                 yield connection
-                connection.execute("COMMIT")
-            except sqlite3.Error as fault:
-                raise StoreFailed(str(fault)) from fault
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-
-    def _read(self, statement: str, values: tuple[Any, ...]) -> list[Any]:
-        with self._read_lock:
-            try:
-                return self._reading.execute(statement, values).fetchall()
-            except sqlite3.Error as fault:
-                raise StoreFailed(str(fault)) from fault
 
 
-def _connected(path: Path, busy_timeout_ms: int) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=busy_timeout_ms / 1000, isolation_level=None, check_same_thread=False)
-    # Checked before anything is changed: a file that is not ours stays as it is.
-    _version(connection, path)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")
-    return connection
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except sa.exc.DBAPIError as fault:
+        raise StoreFailed(str(fault.orig).strip()) from fault
+    except sa.exc.TimeoutError as fault:
+        raise StoreFailed("every connection is in use") from fault
 
 
-def _version(connection: sqlite3.Connection, path: Path) -> int:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version > len(_MIGRATIONS):
-        raise StoreUnusable(f"the trace store {path} has version {version}; this program knows {len(_MIGRATIONS)}")
-    return int(version)
+def _is_late(made: Row | Buried, deleted: Mapping[str, int]) -> bool:
+    return made.tenant in deleted and made.recorded_us <= deleted[made.tenant]
 
 
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
-    if _version(connection, path) == len(_MIGRATIONS):
-        return
-    # Another writer may start on the same file at the same time, so look again under the lock.
-    connection.execute("BEGIN IMMEDIATE")
-    for statements in _MIGRATIONS[_version(connection, path) :]:
-        for statement in statements:
-            connection.execute(statement)
-    connection.execute(f"PRAGMA user_version = {len(_MIGRATIONS)}")
-    connection.execute("COMMIT")
+def _values(row: Row) -> dict[str, Any]:
+    return {
+        "tenant": row.tenant,
+        "trace_id": UUID(row.trace_id).bytes,
+        "recorded_us": row.recorded_us,
+        "kind": row.kind,
+        "key_id": row.key_id,
+        "spaces": None if row.spaces is None else json.dumps(row.spaces, ensure_ascii=False),
+        "plan_hash": row.plan_hash,
+        "budget": row.budget,
+        "used": row.used,
+        "items": row.items,
+        "stranded": row.stranded,
+        "record": row.record,
+    }
 
 
-def _conditions(filters: Filters, before: tuple[int, str] | None) -> Iterator[tuple[str, list[Any]]]:
-    simple: tuple[tuple[str, object], ...] = (
-        ("kind = ?", filters.kind),
-        ("recorded_us >= ?", filters.from_us),
-        ("recorded_us < ?", filters.to_us),
-    )
-    for condition, value in simple:
-        if value is not None:
-            yield condition, [value]
-    if filters.space is not None:
-        yield "(spaces IS NULL OR EXISTS (SELECT 1 FROM json_each(spaces) WHERE value = ?))", [filters.space]
-    if filters.allowed is not None:
-        marks = ",".join("?" * len(filters.allowed))
-        outside = f"SELECT 1 FROM json_each(spaces) WHERE value NOT IN ({marks})"  # noqa: S608  # question marks
-        yield f"spaces IS NOT NULL AND spaces <> '[]' AND NOT EXISTS ({outside})", list(filters.allowed)
-    if before is not None:
-        yield "(recorded_us, trace_id) < (?, ?)", [before[0], _bytes(before[1])]
+def _spaces(row: Row) -> Iterator[dict[str, Any]]:
+    place = {"tenant": row.tenant, "recorded_us": row.recorded_us, "trace_id": UUID(row.trace_id).bytes}
+    for space in sorted({EVERY_SPACE} if row.spaces is None else set(row.spaces)):
+        yield place | {"space": space, "kind": row.kind}
 
 
-def _values(row: Row) -> tuple[Any, ...]:
-    spaces = None if row.spaces is None else json.dumps(row.spaces, ensure_ascii=False)
-    counts = (row.budget, row.used, row.items, row.stranded)
-    return (row.tenant, _bytes(row.trace_id), row.recorded_us, row.kind, spaces, row.plan_hash, *counts, row.record)
+def _letter_values(letter: Buried) -> dict[str, Any]:
+    return {
+        "tenant": letter.tenant,
+        "entry_id": letter.entry_id,
+        "trace_id": None if letter.trace_id is None else UUID(letter.trace_id).bytes,
+        "recorded_us": letter.recorded_us,
+        "buried_us": letter.buried_us,
+        "reason": letter.reason,
+        "fields": letter.fields,
+    }
 
 
 def _row(found: Sequence[Any]) -> Row:
-    spaces = None if found[4] is None else tuple(json.loads(found[4]))
-    return Row(found[0], str(UUID(bytes=found[1])), found[2], found[3], spaces, *found[5:])
-
-
-def _bytes(trace_id: str | None) -> bytes | None:
-    return None if trace_id is None else UUID(trace_id).bytes
+    tenant, trace_id, recorded_us, kind, key_id, spaces, *rest = found
+    read = None if spaces is None else tuple(json.loads(spaces))
+    return Row(tenant, str(UUID(bytes=trace_id)), recorded_us, kind, key_id, read, *rest)

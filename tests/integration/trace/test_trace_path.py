@@ -11,7 +11,8 @@ import grpc
 import msgpack
 import pytest
 from fixtures.valkey import ValkeyServer
-from telha_trace_writer.store import Filters, Store
+from telha_trace_writer.opening import open_store
+from telha_trace_writer.store import Filters
 from trace_path import STREAM, a_listener, a_record, a_stub, a_writer, an_emitter, append, config, fetch, until
 
 Test = Callable[[], Coroutine[Any, Any, None]]
@@ -26,7 +27,7 @@ def folder() -> Iterator[Path]:
 
 def stored(folder: Path, tenant: str = "acme") -> list[str]:
     """Ids in the store, in the order in which they were stored first."""
-    store = Store.open(folder / "traces.db", 1000)
+    store = open_store(folder / "traces.db", 1000)
     try:
         return [row.trace_id for row in reversed(store.browse(tenant, Filters(), None, 10_000))]
     finally:
@@ -262,7 +263,7 @@ def test_a_record_that_no_writer_can_read_does_not_stay_for_ever(valkey_server: 
         with valkey_server.client() as client:
             ((_, fields),) = client.xrange(f"{STREAM}:dead")
             assert fields[b"reason"] == b"kind is absent or no string"
-        store = Store.open(folder / "traces.db", 1000)
+        store = open_store(folder / "traces.db", 1000)
         (letter,) = store.dead_letters()
         store.close()
         assert (letter.trace_id, letter.reason) == (trace_id, "kind is absent or no string")

@@ -17,8 +17,8 @@ from grpc_status import rpc_status
 from telha.trace.v1 import trace_store_pb2, traces_pb2
 from telha_runtime import health
 from telha_runtime.frame import Frame
+from telha_trace_writer.opening import open_store
 from telha_trace_writer.record import row_of
-from telha_trace_writer.store import Store
 from trace_path import a_listener, a_record, config, credential, fetch
 
 
@@ -32,7 +32,7 @@ def folder() -> Iterator[Path]:
 def stored(folder: Path, tenant: str = "acme", **changes: Any) -> str:
     """Store one record; its id."""
     trace_id = str(uuid4())
-    store = Store.open(folder / "traces.db", 1000)
+    store = open_store(folder / "traces.db", 1000)
     store.insert([row_of(Frame("s", 1, trace_id, tenant, a_record(trace_id, tenant, **changes)))])
     store.close()
     return trace_id

@@ -19,6 +19,7 @@ from redis import Redis
 from redis.exceptions import ResponseError
 from telha_runtime import frame, redis
 from telha_trace_writer.intake import Intake
+from telha_trace_writer.opening import open_store
 from telha_trace_writer.reclaim import Reclaim
 from telha_trace_writer.store import Filters, Store, StoreFailed
 from telha_trace_writer.stream import BacklogTooLong, Delivery, Stream
@@ -42,7 +43,7 @@ def client(valkey_server: ValkeyServer) -> Iterator[Redis]:
 
 @pytest.fixture
 def store(folder: Path) -> Iterator[Store]:
-    opened = Store.open(folder / "traces.db", 1000)
+    opened = open_store(folder / "traces.db", 1000)
     yield opened
     opened.close()
 
@@ -334,8 +335,10 @@ def test_consumers_of_dead_processes_are_forgotten_once_they_owe_nothing(
     assert [found["name"] for found in client.xinfo_consumers(STREAM, GROUP)] == [b"owing"]
 
 
-def test_a_failing_store_is_a_failure_of_the_store(folder: Path) -> None:
-    opened = Store.open(folder / "traces.db", 1000)
-    opened.close()
-    with pytest.raises(StoreFailed):
-        opened.fetch("acme", str(uuid4()))
+def test_a_failing_store_is_a_failure_of_the_store(folder: Path, store: Store) -> None:
+    """M6: no error of a driver leaves the store."""
+    other = sqlite3.connect(folder / "traces.db")
+    other.execute("DROP TABLE trace")
+    other.close()
+    with pytest.raises(StoreFailed, match="no such table"):
+        store.fetch("acme", str(uuid4()))

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from fixtures.valkey import ValkeyServer
 from telha_runtime import health
-from telha_trace_writer.store import Filters, Store
+from telha_trace_writer.opening import open_store
+from telha_trace_writer.store import Filters
 from trace_path import STREAM, TOKEN, an_entry
 
 pytestmark = pytest.mark.process
@@ -73,7 +74,7 @@ def test_it_stores_what_is_in_the_stream_and_drains_on_sigterm(valkey_server: Va
             process.send_signal(signal.SIGTERM)
             _, said = process.communicate(timeout=20)
         assert process.returncode == 0, said
-        store = Store.open(folder / "traces.db", 1000)
+        store = open_store(folder / "traces.db", 1000)
         count = len(store.browse("acme", Filters(), None, 1000))
         store.close()
         group = client.xinfo_groups(STREAM)[0]

@@ -51,9 +51,12 @@ class TraceStore(Protocol):
         """One trace of *tenant*, None if there is none; raises `TracePending`."""
 
     async def browse(
-        self, tenant: str, allowed: tuple[str, ...], request: traces_pb2.ListRequest, deadline: float
+        self, tenant: str, allowed: tuple[str, ...], key_id: str, request: traces_pb2.ListRequest, deadline: float
     ) -> traces_pb2.ListResponse:
-        """A page of *tenant*'s traces; *allowed* empty is every space. Raises `Unavailable`."""
+        """A page of *tenant*'s traces for the key *key_id*; *allowed* empty is every space. Raises `Unavailable`."""
+
+    async def delete_tenant(self, tenant: str, deleted_us: int) -> int:
+        """Delete what was recorded of *tenant* until *deleted_us*; how many traces went. Raises `Unavailable`."""
 
 
 class Ingest(Protocol):

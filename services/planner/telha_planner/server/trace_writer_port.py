@@ -23,6 +23,8 @@ MAX_ANSWER_BYTES = 64 * 1024 * 1024
 CREDENTIAL_KEY = "telha-internal"
 """Metadata key of the internal credential."""
 PERSISTED_TIMEOUT_S = 10.0
+DELETE_TIMEOUT_S = 120.0
+"""A tenant's traces go in one transaction, however many they are."""
 _PART = "the trace writer"
 _log = structlog.get_logger(__name__)
 
@@ -64,7 +66,7 @@ class TraceWriter:
         return found.trace
 
     async def browse(
-        self, tenant: str, allowed: tuple[str, ...], request: traces_pb2.ListRequest, deadline: float
+        self, tenant: str, allowed: tuple[str, ...], key_id: str, request: traces_pb2.ListRequest, deadline: float
     ) -> traces_pb2.ListResponse:
         """
         A page of *tenant*'s traces.
@@ -72,6 +74,7 @@ class TraceWriter:
         Args:
             tenant: Name of the tenant.
             allowed: Spaces that the caller may see; empty is all.
+            key_id: The caller's key: one that is limited to spaces also sees what it asked without reading memory.
             request: Filters and page.
             deadline: As in `fetch`.
 
@@ -79,7 +82,7 @@ class TraceWriter:
             RequestInvalid: The page token does not hold.
             Unavailable: The writer is away.
         """
-        browse = trace_store_pb2.BrowseRequest(tenant=tenant, allowed_spaces=allowed, list=request)
+        browse = trace_store_pb2.BrowseRequest(tenant=tenant, allowed_spaces=allowed, key_id=key_id, list=request)
         try:
             found = await self._stub.Browse(browse, timeout=_left(deadline), metadata=self._metadata)
         except grpc.aio.AioRpcError as failure:
@@ -102,6 +105,26 @@ class TraceWriter:
                 _log.error("the trace writer refuses the internal credential; trace.internal_token differs there")
             raise Unavailable(part=_PART) from failure
         return list(found.trace_ids)
+
+    async def delete_tenant(self, tenant: str, deleted_us: int) -> int:
+        """
+        Delete what was recorded of *tenant* at or before *deleted_us* (µs), and have dropped what of it arrives later.
+
+        Calling it again with the same instant answers alike, so a failed call is simply repeated.
+
+        Returns:
+            How many traces were deleted.
+
+        Raises:
+            Unavailable: The writer, its store or its stream is away; perhaps not all is gone.
+        """
+        request = trace_store_pb2.DeleteTenantRequest(tenant=tenant, deleted_us=deleted_us)
+        try:
+            gone = await self._stub.DeleteTenant(request, timeout=DELETE_TIMEOUT_S, metadata=self._metadata)
+        except grpc.aio.AioRpcError as failure:
+            _log.warning("traces of a tenant not deleted", code=failure.code().name, details=failure.details())
+            raise Unavailable(part=_PART) from failure
+        return int(gone.traces)
 
     async def close(self) -> None:
         """Close the channel."""

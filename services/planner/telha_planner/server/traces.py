@@ -71,7 +71,7 @@ class TracesSurface:
         """List traces, newest first."""
         caller = await self._reader(call)
         request = _checked(decode(traces_pb2.ListRequest, raw), caller)
-        return await self._writer.browse(caller.tenant_name, caller.spaces or (), request, call.deadline)
+        return await self._writer.browse(caller.tenant_name, caller.spaces or (), caller.key_id, request, call.deadline)
 
     async def _reader(self, call: Call) -> Caller:
         credential = call.need_credential()

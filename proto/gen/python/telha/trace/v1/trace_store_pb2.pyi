@@ -22,14 +22,16 @@ class FetchResponse(_message.Message):
     def __init__(self, trace: _Optional[_Union[_traces_pb2.GetResponse, _Mapping]] = ...) -> None: ...
 
 class BrowseRequest(_message.Message):
-    __slots__ = ("tenant", "allowed_spaces", "list")
+    __slots__ = ("tenant", "allowed_spaces", "list", "key_id")
     TENANT_FIELD_NUMBER: _ClassVar[int]
     ALLOWED_SPACES_FIELD_NUMBER: _ClassVar[int]
     LIST_FIELD_NUMBER: _ClassVar[int]
+    KEY_ID_FIELD_NUMBER: _ClassVar[int]
     tenant: str
     allowed_spaces: _containers.RepeatedScalarFieldContainer[str]
     list: _traces_pb2.ListRequest
-    def __init__(self, tenant: _Optional[str] = ..., allowed_spaces: _Optional[_Iterable[str]] = ..., list: _Optional[_Union[_traces_pb2.ListRequest, _Mapping]] = ...) -> None: ...
+    key_id: str
+    def __init__(self, tenant: _Optional[str] = ..., allowed_spaces: _Optional[_Iterable[str]] = ..., list: _Optional[_Union[_traces_pb2.ListRequest, _Mapping]] = ..., key_id: _Optional[str] = ...) -> None: ...
 
 class BrowseResponse(_message.Message):
     __slots__ = ("page",)
@@ -48,3 +50,21 @@ class PersistedResponse(_message.Message):
     TRACE_IDS_FIELD_NUMBER: _ClassVar[int]
     trace_ids: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, trace_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class DeleteTenantRequest(_message.Message):
+    __slots__ = ("tenant", "deleted_us")
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    DELETED_US_FIELD_NUMBER: _ClassVar[int]
+    tenant: str
+    deleted_us: int
+    def __init__(self, tenant: _Optional[str] = ..., deleted_us: _Optional[int] = ...) -> None: ...
+
+class DeleteTenantResponse(_message.Message):
+    __slots__ = ("traces", "dead_letters", "dropped")
+    TRACES_FIELD_NUMBER: _ClassVar[int]
+    DEAD_LETTERS_FIELD_NUMBER: _ClassVar[int]
+    DROPPED_FIELD_NUMBER: _ClassVar[int]
+    traces: int
+    dead_letters: int
+    dropped: int
+    def __init__(self, traces: _Optional[int] = ..., dead_letters: _Optional[int] = ..., dropped: _Optional[int] = ...) -> None: ...

@@ -51,6 +51,11 @@ class TraceStoreStub:
                 request_serializer=telha_dot_trace_dot_v1_dot_trace__store__pb2.PersistedRequest.SerializeToString,
                 response_deserializer=telha_dot_trace_dot_v1_dot_trace__store__pb2.PersistedResponse.FromString,
                 _registered_method=True)
+        self.DeleteTenant = channel.unary_unary(
+                '/telha.trace.v1.TraceStore/DeleteTenant',
+                request_serializer=telha_dot_trace_dot_v1_dot_trace__store__pb2.DeleteTenantRequest.SerializeToString,
+                response_deserializer=telha_dot_trace_dot_v1_dot_trace__store__pb2.DeleteTenantResponse.FromString,
+                _registered_method=True)
 
 
 class TraceStoreServicer:
@@ -79,6 +84,14 @@ class TraceStoreServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def DeleteTenant(self, request, context):
+        """Deletes what was recorded of a tenant until an instant, and drops what of it arrives later. Calling it again with
+        the same instant deletes nothing more and answers alike.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_TraceStoreServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -96,6 +109,11 @@ def add_TraceStoreServicer_to_server(servicer, server):
                     servicer.Persisted,
                     request_deserializer=telha_dot_trace_dot_v1_dot_trace__store__pb2.PersistedRequest.FromString,
                     response_serializer=telha_dot_trace_dot_v1_dot_trace__store__pb2.PersistedResponse.SerializeToString,
+            ),
+            'DeleteTenant': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteTenant,
+                    request_deserializer=telha_dot_trace_dot_v1_dot_trace__store__pb2.DeleteTenantRequest.FromString,
+                    response_serializer=telha_dot_trace_dot_v1_dot_trace__store__pb2.DeleteTenantResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -181,6 +199,33 @@ class TraceStore:
             '/telha.trace.v1.TraceStore/Persisted',
             telha_dot_trace_dot_v1_dot_trace__store__pb2.PersistedRequest.SerializeToString,
             telha_dot_trace_dot_v1_dot_trace__store__pb2.PersistedResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeleteTenant(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/telha.trace.v1.TraceStore/DeleteTenant',
+            telha_dot_trace_dot_v1_dot_trace__store__pb2.DeleteTenantRequest.SerializeToString,
+            telha_dot_trace_dot_v1_dot_trace__store__pb2.DeleteTenantResponse.FromString,
             options,
             channel_credentials,
             insecure,

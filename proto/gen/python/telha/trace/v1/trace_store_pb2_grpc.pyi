@@ -41,6 +41,10 @@ class TraceStoreStub:
     """Lists persisted traces of a tenant."""
     Persisted: _grpc.UnaryUnaryMultiCallable[_trace_store_pb2.PersistedRequest, _trace_store_pb2.PersistedResponse]
     """Says which of the given traces are settled: persisted, or kept as dead letters."""
+    DeleteTenant: _grpc.UnaryUnaryMultiCallable[_trace_store_pb2.DeleteTenantRequest, _trace_store_pb2.DeleteTenantResponse]
+    """Deletes what was recorded of a tenant until an instant, and drops what of it arrives later. Calling it again with
+    the same instant deletes nothing more and answers alike.
+    """
 
 @_typing.type_check_only
 class TraceStoreAsyncStub(TraceStoreStub):
@@ -55,6 +59,10 @@ class TraceStoreAsyncStub(TraceStoreStub):
     """Lists persisted traces of a tenant."""
     Persisted: _aio.UnaryUnaryMultiCallable[_trace_store_pb2.PersistedRequest, _trace_store_pb2.PersistedResponse]  # type: ignore[assignment]
     """Says which of the given traces are settled: persisted, or kept as dead letters."""
+    DeleteTenant: _aio.UnaryUnaryMultiCallable[_trace_store_pb2.DeleteTenantRequest, _trace_store_pb2.DeleteTenantResponse]  # type: ignore[assignment]
+    """Deletes what was recorded of a tenant until an instant, and drops what of it arrives later. Calling it again with
+    the same instant deletes nothing more and answers alike.
+    """
 
 class TraceStoreServicer(metaclass=_abc_1.ABCMeta):
     """Internal: the trace writer answers planners. Needs the internal credential; the planner has already
@@ -84,5 +92,15 @@ class TraceStoreServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_trace_store_pb2.PersistedResponse, _abc.Awaitable[_trace_store_pb2.PersistedResponse]]:
         """Says which of the given traces are settled: persisted, or kept as dead letters."""
+
+    @_abc_1.abstractmethod
+    def DeleteTenant(
+        self,
+        request: _trace_store_pb2.DeleteTenantRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_trace_store_pb2.DeleteTenantResponse, _abc.Awaitable[_trace_store_pb2.DeleteTenantResponse]]:
+        """Deletes what was recorded of a tenant until an instant, and drops what of it arrives later. Calling it again with
+        the same instant deletes nothing more and answers alike.
+        """
 
 def add_TraceStoreServicer_to_server(servicer: TraceStoreServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -61,7 +61,7 @@ class TracesServicer:
 
     def List(self, request, context):
         """Lists persisted traces, newest first; the newest may still be on their way. A key that is limited to spaces lists
-        traces that read one of them and nothing else.
+        traces that read one of them and nothing else, and its own that read no memory.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -39,7 +39,7 @@ class TracesStub:
     """
     List: _grpc.UnaryUnaryMultiCallable[_traces_pb2.ListRequest, _traces_pb2.ListResponse]
     """Lists persisted traces, newest first; the newest may still be on their way. A key that is limited to spaces lists
-    traces that read one of them and nothing else.
+    traces that read one of them and nothing else, and its own that read no memory.
     """
 
 @_typing.type_check_only
@@ -53,7 +53,7 @@ class TracesAsyncStub(TracesStub):
     """
     List: _aio.UnaryUnaryMultiCallable[_traces_pb2.ListRequest, _traces_pb2.ListResponse]  # type: ignore[assignment]
     """Lists persisted traces, newest first; the newest may still be on their way. A key that is limited to spaces lists
-    traces that read one of them and nothing else.
+    traces that read one of them and nothing else, and its own that read no memory.
     """
 
 class TracesServicer(metaclass=_abc_1.ABCMeta):
@@ -76,7 +76,7 @@ class TracesServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_traces_pb2.ListResponse, _abc.Awaitable[_traces_pb2.ListResponse]]:
         """Lists persisted traces, newest first; the newest may still be on their way. A key that is limited to spaces lists
-        traces that read one of them and nothing else.
+        traces that read one of them and nothing else, and its own that read no memory.
         """
 
 def add_TracesServicer_to_server(servicer: TracesServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
