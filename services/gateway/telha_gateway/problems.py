@@ -34,6 +34,7 @@ TITLES: dict[str, str] = {
     "METHOD_NOT_ALLOWED": "The path does not take this method",
     "INSUFFICIENT_EVIDENCE": "No evidence was found",
     "VECTOR_LEG_UNAVAILABLE": "The semantic leg cannot run",
+    "IDEMPOTENCY_KEY_REUSED": "The idempotency key belongs to another request",
     "OVERLOADED": "The planner is busy",
     "RATE_LIMITED": "The key has used up its rate",
     "MESSAGE_TOO_LARGE": "Too large",

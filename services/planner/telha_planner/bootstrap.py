@@ -47,6 +47,7 @@ START_FAULTS = (StoreUnusable, SpoolUnusable, ListenFailed, IngestFault, Unavail
 MEBIBYTE = 1 << 20
 ADMINISTRATION_WAITING = 32
 """Writes of keys and tenants that may wait; each is one small transaction."""
+HOUR_US = 3_600_000_000
 INGEST_END_S = 2.0
 """What is left to the write that runs once the listener has drained: its caller has gone, and it is all or nothing."""
 
@@ -74,6 +75,7 @@ async def serve(config: PlannerConfig) -> None:
         ingest = IngestProcess(
             config.store.url,
             busy_timeout_ms=config.store.busy_timeout_ms,
+            keep_us=config.server.idempotency_hours * HOUR_US,
             log_level=config.server.log_level,
             log_format=config.server.log_format,
             drain_seconds=INGEST_END_S,

@@ -115,6 +115,7 @@ class ServerSettings(Section):
     max_message_bytes: Annotated[int, Field(ge=1024, le=1 << 30)] = 4 * 1024 * 1024
     max_waiting: Annotated[int, Field(ge=0, le=10_000)] = 4
     default_deadline_ms: Annotated[int, Field(ge=1, le=3_600_000)] = 30_000
+    idempotency_hours: Annotated[int, Field(ge=1, le=720)] = 24
     drain_ms: Annotated[int, Field(ge=0, le=600_000)] = 10_000
     plan_calls_per_minute: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     context_calls_per_minute: Annotated[int, Field(ge=0, le=1_000_000)] = 0

@@ -8,6 +8,7 @@ Every way in which a call can fail, as the caller sees it.
     ├── NotFound              absent, or not the caller's: the answer is the same
     ├── InsufficientEvidence  recall found nothing at all, or the caller's pool holds nothing
     ├── VectorLegUnavailable  the semantic leg was named and cannot run
+    ├── IdempotencyKeyReused  the idempotency key belongs to another request
     ├── ContextDisabled       the operator switched the surface off
     ├── Overloaded            too much is waiting; try again
     ├── RateLimited           the key has spent its calls; try again later
@@ -148,6 +149,19 @@ class VectorLegUnavailable(TelhaError):
     kind = Kind.PRECONDITION
     reason = "VECTOR_LEG_UNAVAILABLE"
     template = "the semantic leg needs a vector in the request or a configured embedder"
+
+
+class IdempotencyKeyReused(TelhaError):
+    """The idempotency key was used before, for a request that was another one."""
+
+    kind = Kind.PRECONDITION
+    reason = "IDEMPOTENCY_KEY_REUSED"
+    template = "{field} {rule}"
+
+    def __init__(
+        self, *, field: str = "idempotency_key", rule: str = "was used for another request; take a new one"
+    ) -> None:
+        super().__init__(field=field, rule=rule)
 
 
 class ContextDisabled(TelhaError):

@@ -4,7 +4,8 @@ The planner's side of the ingest child: every write goes through here, so that p
 Rule 1: calls are answered in the order they come, one at a time; at most `max_waiting` wait, the next is `Overloaded`.
 Rule 2: errors of `core.errors` cross the border as they are. If the child dies, the calls in flight fail with
 `Unavailable`, and the next call starts another child. Whether a write that was in flight came to pass is not known
-then; since ingestion is idempotent and ids are the caller's, the same call may be made again.
+then; since ids are the caller's, the same call may be made again, and under its idempotency key it is answered as the
+first one would have been.
 Rule 3: a caller that gives up (cancellation, deadline) does not stop the child in the middle of a transaction.
 """
 
@@ -19,7 +20,16 @@ import structlog
 from telha_runtime import logs
 
 from telha_planner.core.errors import Overloaded, Unavailable
-from telha_planner.memory.records import ClarificationRecord, Committed, EdgeRecord, ErasureReceipt, NodeRecord
+from telha_planner.memory.idempotency import DEFAULT_KEEP_US
+from telha_planner.memory.records import (
+    ClarificationRecord,
+    Committed,
+    EdgeRecord,
+    ErasureReceipt,
+    IdempotencyKey,
+    NodeRecord,
+)
+from telha_planner.memory.writes import Spaces
 
 from .channel import PREFIX, Call, Reply, decode, encode
 from .document import DocumentInput
@@ -42,6 +52,7 @@ class IngestProcess:
 
     Args:
         store_url, busy_timeout_ms: As `Store.open` takes them.
+        keep_us: How long the outcome of a call with an idempotency key is kept.
         log_level, log_format: As `telha_runtime.logs.configure` takes them.
         max_waiting: Most calls that wait for the one that runs.
         drain_seconds: How long `close` waits for the call that runs.
@@ -52,12 +63,13 @@ class IngestProcess:
         store_url: str,
         *,
         busy_timeout_ms: int,
+        keep_us: int = DEFAULT_KEEP_US,
         log_level: logs.Level = "info",
         log_format: logs.Format = "json",
         max_waiting: int = 32,
         drain_seconds: float = 30.0,
     ) -> None:
-        self._start = Start(store_url, busy_timeout_ms, log_level, log_format)
+        self._start = Start(store_url, busy_timeout_ms, keep_us, log_level, log_format)
         self._max_waiting = max_waiting
         self._drain_seconds = drain_seconds
         self._waiting = 0
@@ -101,37 +113,58 @@ class IngestProcess:
         if self._reader is not None:
             await self._reader
 
-    async def ingest(self, tenant: int, tenant_name: str, documents: Sequence[DocumentInput]) -> Committed:
+    async def ingest(
+        self, tenant: int, tenant_name: str, documents: Sequence[DocumentInput], *, key: IdempotencyKey | None = None
+    ) -> Committed:
         """
         Parse *documents* and write them in one transaction.
 
         Raises:
             RequestInvalid: A document breaks a rule; the field begins with `documents[i]`.
+            IdempotencyKeyReused: *key* is that of another request.
             Unavailable: The child died, or the store is locked or broken.
             Overloaded: Too many calls wait.
         """
-        return cast("Committed", await self._call("ingest", tenant, tenant_name, tuple(documents)))
+        return cast("Committed", await self._call("ingest", tenant, tenant_name, tuple(documents), key))
 
-    async def put_nodes(self, tenant: int, records: Sequence[NodeRecord]) -> Committed:
+    async def put_nodes(
+        self, tenant: int, records: Sequence[NodeRecord], *, key: IdempotencyKey | None = None
+    ) -> Committed:
         """Write nodes; errors as `ingest`, fields as `Writer.put_nodes` has them."""
-        return cast("Committed", await self._call("put_nodes", tenant, tuple(records)))
+        return cast("Committed", await self._call("put_nodes", tenant, tuple(records), key))
 
-    async def put_edges(self, tenant: int, records: Sequence[EdgeRecord]) -> Committed:
+    async def put_edges(
+        self,
+        tenant: int,
+        records: Sequence[EdgeRecord],
+        *,
+        spaces: Spaces = None,
+        key: IdempotencyKey | None = None,
+    ) -> Committed:
         """Write edges; errors as `ingest`, fields as `Writer.put_edges` has them."""
-        return cast("Committed", await self._call("put_edges", tenant, tuple(records)))
+        return cast("Committed", await self._call("put_edges", tenant, tuple(records), spaces, key))
 
-    async def put_clarifications(self, tenant: int, records: Sequence[ClarificationRecord]) -> Committed:
+    async def put_clarifications(
+        self,
+        tenant: int,
+        records: Sequence[ClarificationRecord],
+        *,
+        spaces: Spaces = None,
+        key: IdempotencyKey | None = None,
+    ) -> Committed:
         """Write clarifications; errors as `ingest`, fields as `Writer.put_clarifications` has them."""
-        return cast("Committed", await self._call("put_clarifications", tenant, tuple(records)))
+        return cast("Committed", await self._call("put_clarifications", tenant, tuple(records), spaces, key))
 
-    async def erase_source(self, tenant: int, source_id: bytes) -> ErasureReceipt:
+    async def erase_source(
+        self, tenant: int, source_id: bytes, *, spaces: Spaces = None, key: IdempotencyKey | None = None
+    ) -> ErasureReceipt:
         """
-        Erase a source with all that came from it.
+        Erase a source with all that came from it; errors as `ingest`.
 
         Raises:
-            NotFound: The tenant has no such source.
+            NotFound: The tenant has no such source in *spaces*.
         """
-        return cast("ErasureReceipt", await self._call("erase_source", tenant, source_id))
+        return cast("ErasureReceipt", await self._call("erase_source", tenant, source_id, spaces, key))
 
     async def _call(self, method: str, *arguments: object) -> object:
         if self._closed:

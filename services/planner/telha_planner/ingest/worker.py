@@ -29,10 +29,11 @@ from telha_planner.memory.records import (
     DocumentRecord,
     EdgeRecord,
     ErasureReceipt,
+    IdempotencyKey,
     NodeRecord,
 )
 from telha_planner.memory.store import Store
-from telha_planner.memory.writes import Writer
+from telha_planner.memory.writes import Spaces, Writer
 from telha_planner.models.analysis import term_counts
 from telha_planner.models.tokenizers import token_counts
 
@@ -49,6 +50,7 @@ class Start(NamedTuple):
 
     store_url: str
     busy_timeout_ms: int
+    keep_us: int
     log_level: logs.Level
     log_format: logs.Format
 
@@ -59,25 +61,32 @@ class Worker:
 
     writer: Writer
 
-    def ingest(self, tenant: int, tenant_name: str, documents: Sequence[DocumentInput]) -> Committed:
+    def ingest(
+        self, tenant: int, tenant_name: str, documents: Sequence[DocumentInput], key: IdempotencyKey | None
+    ) -> Committed:
         """Parse *documents*, then write them in one transaction."""
-        return self.writer.write_documents(tenant, [*_parsed(tenant_name, documents)])
+        done = self.writer.replay(tenant, key)
+        return done or self.writer.write_documents(tenant, [*_parsed(tenant_name, documents)], key=key)
 
-    def put_nodes(self, tenant: int, records: Sequence[NodeRecord]) -> Committed:
+    def put_nodes(self, tenant: int, records: Sequence[NodeRecord], key: IdempotencyKey | None) -> Committed:
         """Write nodes in one transaction."""
-        return self.writer.put_nodes(tenant, records)
+        return self.writer.put_nodes(tenant, records, key=key)
 
-    def put_edges(self, tenant: int, records: Sequence[EdgeRecord]) -> Committed:
+    def put_edges(
+        self, tenant: int, records: Sequence[EdgeRecord], spaces: Spaces, key: IdempotencyKey | None
+    ) -> Committed:
         """Write edges in one transaction."""
-        return self.writer.put_edges(tenant, records)
+        return self.writer.put_edges(tenant, records, spaces=spaces, key=key)
 
-    def put_clarifications(self, tenant: int, records: Sequence[ClarificationRecord]) -> Committed:
+    def put_clarifications(
+        self, tenant: int, records: Sequence[ClarificationRecord], spaces: Spaces, key: IdempotencyKey | None
+    ) -> Committed:
         """Write clarifications in one transaction."""
-        return self.writer.put_clarifications(tenant, records)
+        return self.writer.put_clarifications(tenant, records, spaces=spaces, key=key)
 
-    def erase_source(self, tenant: int, source_id: bytes) -> ErasureReceipt:
+    def erase_source(self, tenant: int, source_id: bytes, spaces: Spaces, key: IdempotencyKey | None) -> ErasureReceipt:
         """Erase a source."""
-        return self.writer.erase_source(tenant, source_id)
+        return self.writer.erase_source(tenant, source_id, spaces=spaces, key=key)
 
 
 METHODS = ("ingest", "put_nodes", "put_edges", "put_clarifications", "erase_source")
@@ -138,7 +147,7 @@ def _opened(start: Start, number: int) -> tuple[Worker | None, Reply]:
     term_counts("wärm")
     gc.freeze()
     gc.set_threshold(_OBJECTS_BEFORE_COLLECTION)
-    return Worker(Writer(store, lambda: time.time_ns() // 1000)), Reply(number)
+    return Worker(Writer(store, lambda: time.time_ns() // 1000, start.keep_us)), Reply(number)
 
 
 def _answer(call: Call, method: Callable[..., Any] | None) -> Reply:

@@ -18,6 +18,7 @@ from telha_planner.core.errors import NotFound
 from .clock import Commit
 from .provenance import Slice
 from .records import ErasureReceipt
+from .spaces import numbers
 from .store import chunks
 from .tables import (
     clarification,
@@ -42,20 +43,20 @@ class _Resting:
     others: int = 0
 
 
-def erase(commit: Commit, source_id: bytes) -> ErasureReceipt:
+def erase(commit: Commit, source_id: bytes, spaces: tuple[str, ...] | None = None) -> ErasureReceipt:
     """
-    Erase a source.
+    Erase a source, in one of *spaces* if any are named.
 
     Raises:
         NotFound: There is no such source.
     """
     of_tenant = source.c.tenant == commit.tenant
     found = commit.connection.execute(
-        sa.select(source.c.source_no).where(of_tenant, source.c.source_id == source_id)
-    ).scalar()
-    if found is None:
+        sa.select(source.c.source_no, source.c.space_no).where(of_tenant, source.c.source_id == source_id)
+    ).one_or_none()
+    if found is None or not _within(commit, found.space_no, spaces):
         raise NotFound(resource="source")
-    source_no = int(found)
+    source_no = int(found.source_no)
     resting = _resting(commit, source_no)
     mixed = {node_no: one for node_no, one in resting.items() if one.others}
     doomed = _numbers(commit, node.c.node_no, node.c.source_no, [source_no])
@@ -85,6 +86,10 @@ def erase(commit: Commit, source_id: bytes) -> ErasureReceipt:
         edges=len(edges),
         vectors=vectors,
     )
+
+
+def _within(commit: Commit, space_no: int, spaces: tuple[str, ...] | None) -> bool:
+    return spaces is None or space_no in numbers(commit.connection, commit.tenant, spaces).values()
 
 
 def _resting(commit: Commit, source_no: int) -> dict[int, _Resting]:

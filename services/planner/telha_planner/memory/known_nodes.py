@@ -6,6 +6,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from .clock import Commit
+from .spaces import numbers
 from .store import chunks
 from .tables import node, node_version
 
@@ -35,9 +36,14 @@ def known(commit: Commit, node_ids: Iterable[bytes]) -> dict[bytes, KnownNode]:
     return found
 
 
-def standing(commit: Commit, node_ids: Iterable[bytes]) -> dict[bytes, KnownNode]:
-    """Those of *node_ids* that memory speaks of now, about whatever valid time."""
+def standing(
+    commit: Commit, node_ids: Iterable[bytes], spaces: tuple[str, ...] | None = None
+) -> dict[bytes, KnownNode]:
+    """Those of *node_ids* that memory speaks of now, about whatever valid time, in *spaces* if any are named."""
     found = known(commit, node_ids)
+    if spaces is not None:
+        within = set(numbers(commit.connection, commit.tenant, spaces).values())
+        found = {node_id: one for node_id, one in found.items() if one.space_no in within}
     alive: set[int] = set()
     for chunk in chunks(one.node_no for one in found.values()):
         statement = sa.select(node_version.c.node_no).where(

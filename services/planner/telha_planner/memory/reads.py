@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from telha_planner.core.errors import NotFound
 from telha_planner.core.request import OPEN_END, Window
 
-from .store import Store, chunks
-from .tables import node, source, source_version, space
+from .store import Store
+from .tables import source, source_version, space
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,30 +106,6 @@ class Sources:
         found = found.order_by(source.c.source_id).limit(limit)
         with self._store.reading(tenant) as connection:
             return [StoredSource(*row) for row in connection.execute(found)]
-
-    def space_of(self, tenant: int, source_id: bytes) -> str | None:
-        """The space of a source, None if there is no such source."""
-        found = (
-            sa.select(space.c.name)
-            .join(source, sa.and_(source.c.tenant == space.c.tenant, source.c.space_no == space.c.space_no))
-            .where(source.c.tenant == tenant, source.c.source_id == source_id)
-        )
-        with self._store.reading(tenant) as connection:
-            name: str | None = connection.execute(found).scalar_one_or_none()
-        return name
-
-    def nodes_in(self, tenant: int, spaces: tuple[str, ...], node_ids: list[bytes]) -> set[bytes]:
-        """Those of *node_ids* that exist in *spaces*."""
-        there: set[bytes] = set()
-        with self._store.reading(tenant) as connection:
-            for chunk in chunks(dict.fromkeys(node_ids)):
-                found = (
-                    sa.select(node.c.node_id)
-                    .join(space, sa.and_(space.c.tenant == node.c.tenant, space.c.space_no == node.c.space_no))
-                    .where(node.c.tenant == tenant, space.c.name.in_(spaces), node.c.node_id.in_(chunk))
-                )
-                there.update(connection.execute(found).scalars())
-        return there
 
 
 def _within(found: "sa.Select[Any]", tenant: int, spaces: tuple[str, ...] | None) -> "sa.Select[Any]":

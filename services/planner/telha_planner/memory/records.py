@@ -16,6 +16,7 @@ __all__ = [
     "DocumentRecord",
     "EdgeRecord",
     "ErasureReceipt",
+    "IdempotencyKey",
     "IngestedSource",
     "NodeRecord",
     "PassageEdge",
@@ -143,6 +144,20 @@ class ClarificationRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class IdempotencyKey:
+    """
+    Under what the outcome of a write is kept, so that the same call is answered and not carried out again.
+
+    Attributes:
+        key: BLAKE3 of the caller's key and the caller's spaces, in hexadecimal.
+        request_hash: BLAKE3 of the caller's key, the method and all that it was given.
+    """
+
+    key: str
+    request_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class IngestedSource:
     """
     What became of one document.
@@ -162,15 +177,26 @@ class IngestedSource:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """A commit's transaction time, and what became of each document in the order given."""
+    """
+    A commit's transaction time, and what became of each document in the order given.
+
+    Attributes:
+        replayed: This is the stored outcome of an earlier call with the same idempotency key.
+    """
 
     tx: int
     sources: tuple[IngestedSource, ...] = field(default=())
+    replayed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ErasureReceipt:
-    """What an erasure removed."""
+    """
+    What an erasure removed.
+
+    Attributes:
+        replayed: As in `Committed`.
+    """
 
     source_id: bytes
     tx: int
@@ -179,3 +205,4 @@ class ErasureReceipt:
     nodes: int
     edges: int
     vectors: int
+    replayed: bool = False

@@ -4,104 +4,163 @@ Every way to change memory: one call, one transaction, all or nothing.
 Rule 1: a batch with a bad item is refused whole, with the item's index in the field path, and leaves no byte behind.
 Rule 2: what is stated already is not written again; a call that writes nothing makes no commit and answers with the
 newest one.
+Rule 3: what lies outside the spaces that a caller is limited to does not exist for it.
+Rule 4: a call with an idempotency key that was carried out before is answered as it was then (`idempotency`), whatever
+has been written since.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
 
 from . import clock, erasure, writes_clarifications, writes_documents, writes_edges, writes_nodes
 from .clock import Commit
+from .idempotency import DEFAULT_KEEP_US, Outcome, Outcomes
 from .records import (
     ClarificationRecord,
     Committed,
     DocumentRecord,
     EdgeRecord,
     ErasureReceipt,
+    IdempotencyKey,
+    IngestedSource,
     NodeRecord,
 )
 from .store import Store
 
-_Item = TypeVar("_Item")
+Spaces = tuple[str, ...] | None
+"""What a caller is limited to; None is every space of the tenant."""
 
 
 class Writer:
     """
     Writes to *store*.
 
-    Every method raises `NotFound` for a tenant that does not exist, and `Unavailable` if the store is locked beyond
-    its busy timeout or broken.
+    Every method raises `NotFound` for a tenant that does not exist, `IdempotencyKeyReused` for a key of another
+    request, and `Unavailable` if the store is locked beyond its busy timeout or broken.
 
     Attributes:
         store: The open store.
         now: The wall clock, µs since 1970 UTC.
+        keep_us: How long the outcome of a call with an idempotency key is kept.
     """
 
-    def __init__(self, store: Store, now: Callable[[], int]) -> None:
+    def __init__(self, store: Store, now: Callable[[], int], keep_us: int = DEFAULT_KEEP_US) -> None:
         self.store = store
         self.now = now
+        self.keep_us = keep_us
 
-    def write_documents(self, tenant: int, documents: Sequence[DocumentRecord]) -> Committed:
+    def replay(self, tenant: int, key: IdempotencyKey | None) -> Committed | None:
+        """What was answered to this call before, so that a document need not be parsed again; None if nothing was."""
+        if key is None:
+            return None
+        with self.store.reading(tenant) as connection:
+            return Outcomes(connection, tenant, self.now(), self.keep_us).stored(key, Committed)
+
+    def write_documents(
+        self, tenant: int, documents: Sequence[DocumentRecord], *, key: IdempotencyKey | None = None
+    ) -> Committed:
         """
         Write parsed documents; see `writes_documents`.
 
         Raises:
             RequestInvalid: A source is named twice or lives in another space.
         """
-        with self.store.writing(tenant) as connection:
-            commit = clock.begin(connection, tenant, self.now)
-            written, outcomes = writes_documents.write(commit, documents)
-            if not written:
-                return Committed(tx=commit.last_tx, sources=outcomes)
-            commit.seal()
-        return Committed(tx=commit.tx, sources=outcomes)
 
-    def put_nodes(self, tenant: int, records: Sequence[NodeRecord]) -> Committed:
+        def write(commit: Commit) -> Committed:
+            written, outcomes = writes_documents.write(commit, documents)
+            return _committed(commit, written=written, sources=outcomes)
+
+        return self._once(tenant, key, Committed, write)
+
+    def put_nodes(self, tenant: int, records: Sequence[NodeRecord], *, key: IdempotencyKey | None = None) -> Committed:
         """
         Write nodes; see `writes_nodes`.
 
         Raises:
             RequestInvalid: An item breaks a rule.
         """
-        return self._put(tenant, records, writes_nodes.write)
+        return self._once(
+            tenant, key, Committed, lambda commit: _committed(commit, written=writes_nodes.write(commit, records))
+        )
 
-    def put_edges(self, tenant: int, records: Sequence[EdgeRecord]) -> Committed:
+    def put_edges(
+        self,
+        tenant: int,
+        records: Sequence[EdgeRecord],
+        *,
+        spaces: Spaces = None,
+        key: IdempotencyKey | None = None,
+    ) -> Committed:
         """
         Write edges; see `writes_edges`.
 
         Raises:
             RequestInvalid: An item breaks a rule.
         """
-        return self._put(tenant, records, writes_edges.write)
+        return self._once(
+            tenant,
+            key,
+            Committed,
+            lambda commit: _committed(commit, written=writes_edges.write(commit, records, spaces)),
+        )
 
-    def put_clarifications(self, tenant: int, records: Sequence[ClarificationRecord]) -> Committed:
+    def put_clarifications(
+        self,
+        tenant: int,
+        records: Sequence[ClarificationRecord],
+        *,
+        spaces: Spaces = None,
+        key: IdempotencyKey | None = None,
+    ) -> Committed:
         """
         Write clarifications; see `writes_clarifications`.
 
         Raises:
             RequestInvalid: An item breaks a rule.
         """
-        return self._put(tenant, records, writes_clarifications.write)
+        return self._once(
+            tenant,
+            key,
+            Committed,
+            lambda commit: _committed(commit, written=writes_clarifications.write(commit, records, spaces)),
+        )
 
-    def erase_source(self, tenant: int, source_id: bytes) -> ErasureReceipt:
+    def erase_source(
+        self, tenant: int, source_id: bytes, *, spaces: Spaces = None, key: IdempotencyKey | None = None
+    ) -> ErasureReceipt:
         """
         Remove a source and all that rests on it alone, from the files too; see `erasure`.
 
         Raises:
             NotFound: There is no such source.
         """
-        with self.store.writing(tenant) as connection:
-            commit = clock.begin(connection, tenant, self.now)
-            receipt = erasure.erase(commit, source_id)
+
+        def erase(commit: Commit) -> ErasureReceipt:
+            receipt = erasure.erase(commit, source_id, spaces)
             commit.seal(erased=True)
-        self.store.scrub()
+            return receipt
+
+        receipt = self._once(tenant, key, ErasureReceipt, erase)
+        self.store.scrub()  # after a replay too: the process that erased may have ended before this
         return receipt
 
-    def _put(
-        self, tenant: int, records: Sequence[_Item], write: Callable[[Commit, Sequence[_Item]], bool]
-    ) -> Committed:
+    def _once(
+        self, tenant: int, key: IdempotencyKey | None, outcome_type: type[Outcome], write: Callable[[Commit], Outcome]
+    ) -> Outcome:
         with self.store.writing(tenant) as connection:
             commit = clock.begin(connection, tenant, self.now)
-            if not write(commit, records):
-                return Committed(tx=commit.last_tx)
-            commit.seal()
-        return Committed(tx=commit.tx)
+            if key is None:
+                return write(commit)
+            outcomes = Outcomes(connection, tenant, self.now(), self.keep_us)
+            stored = outcomes.stored(key, outcome_type)
+            if stored is None:
+                outcome = write(commit)
+                outcomes.store(key, outcome)
+                return outcome
+            return stored
+
+
+def _committed(commit: Commit, *, written: bool, sources: tuple[IngestedSource, ...] = ()) -> Committed:
+    if not written:
+        return Committed(tx=commit.last_tx, sources=sources)
+    commit.seal()
+    return Committed(tx=commit.tx, sources=sources)

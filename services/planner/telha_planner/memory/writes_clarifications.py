@@ -16,9 +16,11 @@ from .store import chunks
 from .tables import clarification, node
 
 
-def write(commit: Commit, records: Sequence[ClarificationRecord]) -> bool:
+def write(commit: Commit, records: Sequence[ClarificationRecord], spaces: tuple[str, ...] | None = None) -> bool:
     """
-    Write *records*; one that is known already is closed and stated anew, unless it says the same.
+    Write *records* about nodes in *spaces* if any are named.
+
+    One that is known already is closed and stated anew, unless it says the same.
 
     Returns:
         Whether anything was written.
@@ -27,7 +29,7 @@ def write(commit: Commit, records: Sequence[ClarificationRecord]) -> bool:
         RequestInvalid: An item breaks a rule; the field begins with `clarifications[i]`.
     """
     refuse_repeated((record.clarification_id for record in records), "clarifications", "clarification_id")
-    nodes = known_nodes.standing(commit, (record.node_id for record in records))
+    nodes = known_nodes.standing(commit, (record.node_id for record in records), spaces)
     known = _known(commit, (record.clarification_id for record in records))
     pending = Pending(commit)
     for index, record in enumerate(records):

@@ -23,9 +23,9 @@ from .tables import edge, node
 from .validity import Standing, says_already, supersede
 
 
-def write(commit: Commit, records: Sequence[EdgeRecord]) -> bool:
+def write(commit: Commit, records: Sequence[EdgeRecord], spaces: tuple[str, ...] | None = None) -> bool:
     """
-    Write *records*.
+    Write *records*, between nodes in *spaces* if any are named.
 
     Returns:
         Whether anything was written.
@@ -34,7 +34,8 @@ def write(commit: Commit, records: Sequence[EdgeRecord]) -> bool:
         RequestInvalid: An item breaks a rule; the field begins with `edges[i]`.
     """
     refuse_repeated((record.edge_id for record in records), "edges", "edge_id")
-    nodes = known_nodes.standing(commit, (end for record in records for end in (record.from_node, record.to_node)))
+    ends = (end for record in records for end in (record.from_node, record.to_node))
+    nodes = known_nodes.standing(commit, ends, spaces)
     owners, before = _known_edges(commit, (record.edge_id for record in records))
     pending = Pending(commit)
     for index, record in enumerate(records):

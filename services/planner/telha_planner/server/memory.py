@@ -9,16 +9,18 @@ exist: it can be neither read, nor linked to, nor asked about, nor erased.
 from collections.abc import Callable
 from typing import TypeVar
 
+from google.protobuf.message import Message
 from telha.memory.v1 import memory_pb2
 
 from telha_planner.caller import Caller
-from telha_planner.core.errors import NotFound, RequestInvalid
+from telha_planner.core.errors import NotFound
 from telha_planner.core.request import INT64_MAX, INT64_MIN, check_range, check_spaces, check_window, parse_uuid
-from telha_planner.memory.records import ClarificationRecord, EdgeRecord
+from telha_planner.memory.records import IdempotencyKey
 
 from . import page_token
 from .call import Call, Service
 from .dispatch import PlanThread
+from .idempotency import read_key
 from .ports import Ingest, Planning, Sources
 from .translate_memory import (
     erase_response,
@@ -26,6 +28,7 @@ from .translate_memory import (
     read_clarifications,
     read_documents,
     read_edges,
+    read_erasure,
     read_nodes,
     source_message,
 )
@@ -36,6 +39,7 @@ from .wire import decode
 DEFAULT_PAGE = 100
 LARGEST_PAGE = 1000
 
+M = TypeVar("M", bound=Message)
 T = TypeVar("T")
 
 
@@ -66,54 +70,31 @@ class MemorySurface:
 
     async def ingest(self, raw: bytes, call: Call) -> memory_pb2.IngestResponse:
         """Ingest documents."""
-        caller, documents = await self._as_caller(
-            call, "write", lambda caller: read_documents(decode(memory_pb2.IngestRequest, raw), caller)
-        )
-        return ingest_response(await self._ingest.ingest(caller.tenant, caller.tenant_name, documents))
+        caller, key, documents = await self._write(call, memory_pb2.IngestRequest, raw, read_documents)
+        return ingest_response(await self._ingest.ingest(caller.tenant, caller.tenant_name, documents, key=key))
 
     async def put_nodes(self, raw: bytes, call: Call) -> memory_pb2.PutNodesResponse:
         """Write nodes."""
-        caller, nodes = await self._as_caller(
-            call, "write", lambda caller: read_nodes(decode(memory_pb2.PutNodesRequest, raw), caller)
-        )
-        return memory_pb2.PutNodesResponse(tx_us=(await self._ingest.put_nodes(caller.tenant, nodes)).tx)
+        caller, key, nodes = await self._write(call, memory_pb2.PutNodesRequest, raw, read_nodes)
+        done = await self._ingest.put_nodes(caller.tenant, nodes, key=key)
+        return memory_pb2.PutNodesResponse(tx_us=done.tx, replayed=done.replayed)
 
     async def put_edges(self, raw: bytes, call: Call) -> memory_pb2.PutEdgesResponse:
         """Write edges."""
-
-        def read(caller: Caller) -> list[EdgeRecord]:
-            edges = read_edges(decode(memory_pb2.PutEdgesRequest, raw))
-            ends = [node for edge in edges for node in (edge.from_node, edge.to_node)]
-            self._need_reach(caller, ends, lambda row: f"edges[{row // 2}].{('from', 'to')[row % 2]}_node_id")
-            return edges
-
-        caller, edges = await self._as_caller(call, "write", read)
-        return memory_pb2.PutEdgesResponse(tx_us=(await self._ingest.put_edges(caller.tenant, edges)).tx)
+        caller, key, edges = await self._write(call, memory_pb2.PutEdgesRequest, raw, read_edges)
+        done = await self._ingest.put_edges(caller.tenant, edges, spaces=caller.spaces, key=key)
+        return memory_pb2.PutEdgesResponse(tx_us=done.tx, replayed=done.replayed)
 
     async def put_clarifications(self, raw: bytes, call: Call) -> memory_pb2.PutClarificationsResponse:
         """Write clarifications."""
-
-        def read(caller: Caller) -> list[ClarificationRecord]:
-            records = read_clarifications(decode(memory_pb2.PutClarificationsRequest, raw))
-            nodes = [record.node_id for record in records]
-            self._need_reach(caller, nodes, lambda row: f"clarifications[{row}].node_id")
-            return records
-
-        caller, records = await self._as_caller(call, "write", read)
-        committed = await self._ingest.put_clarifications(caller.tenant, records)
-        return memory_pb2.PutClarificationsResponse(tx_us=committed.tx)
+        caller, key, records = await self._write(call, memory_pb2.PutClarificationsRequest, raw, read_clarifications)
+        done = await self._ingest.put_clarifications(caller.tenant, records, spaces=caller.spaces, key=key)
+        return memory_pb2.PutClarificationsResponse(tx_us=done.tx, replayed=done.replayed)
 
     async def erase_source(self, raw: bytes, call: Call) -> memory_pb2.EraseSourceResponse:
         """Remove a source with all that came from it."""
-
-        def read(caller: Caller) -> bytes:
-            source_id = parse_uuid("source_id", decode(memory_pb2.EraseSourceRequest, raw).source_id)
-            if caller.spaces is not None and self._sources.space_of(caller.tenant, source_id) not in caller.spaces:
-                raise NotFound(resource="source")
-            return source_id
-
-        caller, source_id = await self._as_caller(call, "write", read)
-        return erase_response(await self._ingest.erase_source(caller.tenant, source_id))
+        caller, key, source_id = await self._write(call, memory_pb2.EraseSourceRequest, raw, read_erasure)
+        return erase_response(await self._ingest.erase_source(caller.tenant, source_id, spaces=caller.spaces, key=key))
 
     async def get_source(self, raw: bytes, call: Call) -> memory_pb2.GetSourceResponse:
         """Read one source."""
@@ -176,10 +157,12 @@ class MemorySurface:
         call.tenant = caller.tenant_name
         return caller, result
 
-    def _need_reach(self, caller: Caller, nodes: list[bytes], place: Callable[[int], str]) -> None:
-        if caller.spaces is None:
-            return
-        reachable = self._sources.nodes_in(caller.tenant, caller.spaces, nodes)
-        for row, node in enumerate(nodes):
-            if node not in reachable:
-                raise RequestInvalid(field=place(row), rule="must be a node that exists")
+    async def _write(
+        self, call: Call, request_type: type[M], raw: bytes, read: Callable[[M, Caller], T]
+    ) -> tuple[Caller, IdempotencyKey | None, T]:
+        def work(caller: Caller) -> tuple[IdempotencyKey | None, T]:
+            request = decode(request_type, raw)
+            return read_key(request, call.method, caller), read(request, caller)
+
+        caller, (key, items) = await self._as_caller(call, "write", work)
+        return caller, key, items

@@ -11,8 +11,16 @@ from telha_planner.core.request import PlanRequest, QueryRequest, SelectRequest,
 from telha_planner.ingest.document import DocumentInput
 from telha_planner.memory.keys import KeyDraft, KeyInfo
 from telha_planner.memory.reads import StoredSource
-from telha_planner.memory.records import ClarificationRecord, Committed, EdgeRecord, ErasureReceipt, NodeRecord
+from telha_planner.memory.records import (
+    ClarificationRecord,
+    Committed,
+    EdgeRecord,
+    ErasureReceipt,
+    IdempotencyKey,
+    NodeRecord,
+)
 from telha_planner.memory.tenants import TenantInfo
+from telha_planner.memory.writes import Spaces
 
 
 class Planning(Protocol):
@@ -62,20 +70,28 @@ class TraceStore(Protocol):
 class Ingest(Protocol):
     """The ingest process: every write, each one transaction."""
 
-    async def ingest(self, tenant: int, tenant_name: str, documents: Sequence[DocumentInput]) -> Committed:
+    async def ingest(
+        self, tenant: int, tenant_name: str, documents: Sequence[DocumentInput], *, key: IdempotencyKey | None
+    ) -> Committed:
         """Parse and write documents."""
 
-    async def put_nodes(self, tenant: int, records: Sequence[NodeRecord]) -> Committed:
+    async def put_nodes(self, tenant: int, records: Sequence[NodeRecord], *, key: IdempotencyKey | None) -> Committed:
         """Write nodes."""
 
-    async def put_edges(self, tenant: int, records: Sequence[EdgeRecord]) -> Committed:
-        """Write edges."""
+    async def put_edges(
+        self, tenant: int, records: Sequence[EdgeRecord], *, spaces: Spaces, key: IdempotencyKey | None
+    ) -> Committed:
+        """Write edges between nodes in *spaces*."""
 
-    async def put_clarifications(self, tenant: int, records: Sequence[ClarificationRecord]) -> Committed:
-        """Write clarifications."""
+    async def put_clarifications(
+        self, tenant: int, records: Sequence[ClarificationRecord], *, spaces: Spaces, key: IdempotencyKey | None
+    ) -> Committed:
+        """Write clarifications about nodes in *spaces*."""
 
-    async def erase_source(self, tenant: int, source_id: bytes) -> ErasureReceipt:
-        """Remove a source; raises `NotFound`."""
+    async def erase_source(
+        self, tenant: int, source_id: bytes, *, spaces: Spaces, key: IdempotencyKey | None
+    ) -> ErasureReceipt:
+        """Remove a source in *spaces*; raises `NotFound`."""
 
 
 class Directory(Protocol):
@@ -118,9 +134,3 @@ class Sources(Protocol):
 
     def page(self, tenant: int, spaces: tuple[str, ...] | None, after: bytes | None, limit: int) -> list[StoredSource]:
         """The newest versions of at most *limit* sources with ids above *after*, by id."""
-
-    def space_of(self, tenant: int, source_id: bytes) -> str | None:
-        """The space of a source."""
-
-    def nodes_in(self, tenant: int, spaces: tuple[str, ...], node_ids: list[bytes]) -> set[bytes]:
-        """Those of *node_ids* that exist in *spaces*."""

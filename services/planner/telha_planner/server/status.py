@@ -11,7 +11,7 @@ from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 
-from telha_planner.core.errors import Kind, RequestInvalid, TelhaError
+from telha_planner.core.errors import Kind, TelhaError
 
 DOMAIN = "telha.dev"
 DETAILS_KEY = "grpc-status-details-bin"
@@ -46,8 +46,9 @@ def message_of(error: TelhaError) -> str:
 def details_of(error: TelhaError, reason: str) -> bytes:
     """The serialised `google.rpc.Status` of *error*, as it travels in `grpc-status-details-bin`."""
     details: list[Message] = [error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN, metadata=error.fields)]
-    if isinstance(error, RequestInvalid):
-        violation = error_details_pb2.BadRequest.FieldViolation(field=error.field, description=error.rule)
+    if "field" in error.fields and "rule" in error.fields:
+        field, rule = error.fields["field"], error.fields["rule"]
+        violation = error_details_pb2.BadRequest.FieldViolation(field=field, description=rule)
         details.append(error_details_pb2.BadRequest(field_violations=[violation]))
     if error.retry_after_ms is not None:
         delay = Duration()

@@ -100,7 +100,7 @@ def read_nodes(message: memory_pb2.PutNodesRequest, caller: Caller) -> list[Node
     return _each("nodes", message.nodes, read)
 
 
-def read_edges(message: memory_pb2.PutEdgesRequest) -> list[EdgeRecord]:
+def read_edges(message: memory_pb2.PutEdgesRequest, _: Caller) -> list[EdgeRecord]:
     """The edges."""
 
     def read(edge: memory_pb2.Edge) -> EdgeRecord:
@@ -117,7 +117,7 @@ def read_edges(message: memory_pb2.PutEdgesRequest) -> list[EdgeRecord]:
     return _each("edges", message.edges, read)
 
 
-def read_clarifications(message: memory_pb2.PutClarificationsRequest) -> list[ClarificationRecord]:
+def read_clarifications(message: memory_pb2.PutClarificationsRequest, _: Caller) -> list[ClarificationRecord]:
     """The clarifications."""
 
     def read(clarification: memory_pb2.Clarification) -> ClarificationRecord:
@@ -139,9 +139,14 @@ def read_clarifications(message: memory_pb2.PutClarificationsRequest) -> list[Cl
     return _each("clarifications", message.clarifications, read)
 
 
+def read_erasure(message: memory_pb2.EraseSourceRequest, _: Caller) -> bytes:
+    """The id of the source to erase."""
+    return parse_uuid("source_id", message.source_id)
+
+
 def ingest_response(committed: Committed) -> memory_pb2.IngestResponse:
     """What became of each document."""
-    response = memory_pb2.IngestResponse(tx_us=committed.tx)
+    response = memory_pb2.IngestResponse(tx_us=committed.tx, replayed=committed.replayed)
     for source in committed.sources:
         response.documents.add(
             source_id=format_uuid(source.source_id),
@@ -165,6 +170,7 @@ def erase_response(receipt: ErasureReceipt) -> memory_pb2.EraseSourceResponse:
         nodes=receipt.nodes,
         edges=receipt.edges,
         vectors=receipt.vectors,
+        replayed=receipt.replayed,
     )
 
 

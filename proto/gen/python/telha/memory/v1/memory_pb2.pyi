@@ -40,10 +40,12 @@ class Document(_message.Message):
     def __init__(self, source_id: _Optional[str] = ..., name: _Optional[str] = ..., uri: _Optional[str] = ..., space: _Optional[str] = ..., media_type: _Optional[str] = ..., content: _Optional[bytes] = ..., valid_from_us: _Optional[int] = ...) -> None: ...
 
 class IngestRequest(_message.Message):
-    __slots__ = ("documents",)
+    __slots__ = ("documents", "idempotency_key")
     DOCUMENTS_FIELD_NUMBER: _ClassVar[int]
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _ClassVar[int]
     documents: _containers.RepeatedCompositeFieldContainer[Document]
-    def __init__(self, documents: _Optional[_Iterable[_Union[Document, _Mapping]]] = ...) -> None: ...
+    idempotency_key: str
+    def __init__(self, documents: _Optional[_Iterable[_Union[Document, _Mapping]]] = ..., idempotency_key: _Optional[str] = ...) -> None: ...
 
 class IngestedDocument(_message.Message):
     __slots__ = ("source_id", "source_version_tx", "outcome", "spans", "nodes_opened", "nodes_closed", "nodes_kept")
@@ -64,12 +66,14 @@ class IngestedDocument(_message.Message):
     def __init__(self, source_id: _Optional[str] = ..., source_version_tx: _Optional[int] = ..., outcome: _Optional[_Union[IngestOutcome, str]] = ..., spans: _Optional[int] = ..., nodes_opened: _Optional[int] = ..., nodes_closed: _Optional[int] = ..., nodes_kept: _Optional[int] = ...) -> None: ...
 
 class IngestResponse(_message.Message):
-    __slots__ = ("documents", "tx_us")
+    __slots__ = ("documents", "tx_us", "replayed")
     DOCUMENTS_FIELD_NUMBER: _ClassVar[int]
     TX_US_FIELD_NUMBER: _ClassVar[int]
+    REPLAYED_FIELD_NUMBER: _ClassVar[int]
     documents: _containers.RepeatedCompositeFieldContainer[IngestedDocument]
     tx_us: int
-    def __init__(self, documents: _Optional[_Iterable[_Union[IngestedDocument, _Mapping]]] = ..., tx_us: _Optional[int] = ...) -> None: ...
+    replayed: bool
+    def __init__(self, documents: _Optional[_Iterable[_Union[IngestedDocument, _Mapping]]] = ..., tx_us: _Optional[int] = ..., replayed: _Optional[bool] = ...) -> None: ...
 
 class NodeVector(_message.Message):
     __slots__ = ("model", "values")
@@ -100,16 +104,20 @@ class Node(_message.Message):
     def __init__(self, node_id: _Optional[str] = ..., space: _Optional[str] = ..., type: _Optional[str] = ..., properties: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., valid_from_us: _Optional[int] = ..., valid_to_us: _Optional[int] = ..., provenance: _Optional[_Iterable[_Union[_plan_pb2.SpanRef, _Mapping]]] = ..., vector: _Optional[_Union[NodeVector, _Mapping]] = ...) -> None: ...
 
 class PutNodesRequest(_message.Message):
-    __slots__ = ("nodes",)
+    __slots__ = ("nodes", "idempotency_key")
     NODES_FIELD_NUMBER: _ClassVar[int]
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _ClassVar[int]
     nodes: _containers.RepeatedCompositeFieldContainer[Node]
-    def __init__(self, nodes: _Optional[_Iterable[_Union[Node, _Mapping]]] = ...) -> None: ...
+    idempotency_key: str
+    def __init__(self, nodes: _Optional[_Iterable[_Union[Node, _Mapping]]] = ..., idempotency_key: _Optional[str] = ...) -> None: ...
 
 class PutNodesResponse(_message.Message):
-    __slots__ = ("tx_us",)
+    __slots__ = ("tx_us", "replayed")
     TX_US_FIELD_NUMBER: _ClassVar[int]
+    REPLAYED_FIELD_NUMBER: _ClassVar[int]
     tx_us: int
-    def __init__(self, tx_us: _Optional[int] = ...) -> None: ...
+    replayed: bool
+    def __init__(self, tx_us: _Optional[int] = ..., replayed: _Optional[bool] = ...) -> None: ...
 
 class Edge(_message.Message):
     __slots__ = ("edge_id", "from_node_id", "to_node_id", "type", "confidence", "valid_from_us", "valid_to_us")
@@ -130,16 +138,20 @@ class Edge(_message.Message):
     def __init__(self, edge_id: _Optional[str] = ..., from_node_id: _Optional[str] = ..., to_node_id: _Optional[str] = ..., type: _Optional[str] = ..., confidence: _Optional[float] = ..., valid_from_us: _Optional[int] = ..., valid_to_us: _Optional[int] = ...) -> None: ...
 
 class PutEdgesRequest(_message.Message):
-    __slots__ = ("edges",)
+    __slots__ = ("edges", "idempotency_key")
     EDGES_FIELD_NUMBER: _ClassVar[int]
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _ClassVar[int]
     edges: _containers.RepeatedCompositeFieldContainer[Edge]
-    def __init__(self, edges: _Optional[_Iterable[_Union[Edge, _Mapping]]] = ...) -> None: ...
+    idempotency_key: str
+    def __init__(self, edges: _Optional[_Iterable[_Union[Edge, _Mapping]]] = ..., idempotency_key: _Optional[str] = ...) -> None: ...
 
 class PutEdgesResponse(_message.Message):
-    __slots__ = ("tx_us",)
+    __slots__ = ("tx_us", "replayed")
     TX_US_FIELD_NUMBER: _ClassVar[int]
+    REPLAYED_FIELD_NUMBER: _ClassVar[int]
     tx_us: int
-    def __init__(self, tx_us: _Optional[int] = ...) -> None: ...
+    replayed: bool
+    def __init__(self, tx_us: _Optional[int] = ..., replayed: _Optional[bool] = ...) -> None: ...
 
 class Clarification(_message.Message):
     __slots__ = ("clarification_id", "node_id", "state", "question")
@@ -154,16 +166,20 @@ class Clarification(_message.Message):
     def __init__(self, clarification_id: _Optional[str] = ..., node_id: _Optional[str] = ..., state: _Optional[str] = ..., question: _Optional[str] = ...) -> None: ...
 
 class PutClarificationsRequest(_message.Message):
-    __slots__ = ("clarifications",)
+    __slots__ = ("clarifications", "idempotency_key")
     CLARIFICATIONS_FIELD_NUMBER: _ClassVar[int]
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _ClassVar[int]
     clarifications: _containers.RepeatedCompositeFieldContainer[Clarification]
-    def __init__(self, clarifications: _Optional[_Iterable[_Union[Clarification, _Mapping]]] = ...) -> None: ...
+    idempotency_key: str
+    def __init__(self, clarifications: _Optional[_Iterable[_Union[Clarification, _Mapping]]] = ..., idempotency_key: _Optional[str] = ...) -> None: ...
 
 class PutClarificationsResponse(_message.Message):
-    __slots__ = ("tx_us",)
+    __slots__ = ("tx_us", "replayed")
     TX_US_FIELD_NUMBER: _ClassVar[int]
+    REPLAYED_FIELD_NUMBER: _ClassVar[int]
     tx_us: int
-    def __init__(self, tx_us: _Optional[int] = ...) -> None: ...
+    replayed: bool
+    def __init__(self, tx_us: _Optional[int] = ..., replayed: _Optional[bool] = ...) -> None: ...
 
 class Source(_message.Message):
     __slots__ = ("source_id", "name", "uri", "space", "source_version_tx", "length", "content_hash", "valid_from_us")
@@ -224,13 +240,15 @@ class ListSourcesResponse(_message.Message):
     def __init__(self, sources: _Optional[_Iterable[_Union[Source, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class EraseSourceRequest(_message.Message):
-    __slots__ = ("source_id",)
+    __slots__ = ("source_id", "idempotency_key")
     SOURCE_ID_FIELD_NUMBER: _ClassVar[int]
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _ClassVar[int]
     source_id: str
-    def __init__(self, source_id: _Optional[str] = ...) -> None: ...
+    idempotency_key: str
+    def __init__(self, source_id: _Optional[str] = ..., idempotency_key: _Optional[str] = ...) -> None: ...
 
 class EraseSourceResponse(_message.Message):
-    __slots__ = ("source_id", "tx_us", "versions", "spans", "nodes", "edges", "vectors")
+    __slots__ = ("source_id", "tx_us", "versions", "spans", "nodes", "edges", "vectors", "replayed")
     SOURCE_ID_FIELD_NUMBER: _ClassVar[int]
     TX_US_FIELD_NUMBER: _ClassVar[int]
     VERSIONS_FIELD_NUMBER: _ClassVar[int]
@@ -238,6 +256,7 @@ class EraseSourceResponse(_message.Message):
     NODES_FIELD_NUMBER: _ClassVar[int]
     EDGES_FIELD_NUMBER: _ClassVar[int]
     VECTORS_FIELD_NUMBER: _ClassVar[int]
+    REPLAYED_FIELD_NUMBER: _ClassVar[int]
     source_id: str
     tx_us: int
     versions: int
@@ -245,7 +264,8 @@ class EraseSourceResponse(_message.Message):
     nodes: int
     edges: int
     vectors: int
-    def __init__(self, source_id: _Optional[str] = ..., tx_us: _Optional[int] = ..., versions: _Optional[int] = ..., spans: _Optional[int] = ..., nodes: _Optional[int] = ..., edges: _Optional[int] = ..., vectors: _Optional[int] = ...) -> None: ...
+    replayed: bool
+    def __init__(self, source_id: _Optional[str] = ..., tx_us: _Optional[int] = ..., versions: _Optional[int] = ..., spans: _Optional[int] = ..., nodes: _Optional[int] = ..., edges: _Optional[int] = ..., vectors: _Optional[int] = ..., replayed: _Optional[bool] = ...) -> None: ...
 
 class QueryRequest(_message.Message):
     __slots__ = ("find", "where", "window", "spaces", "page_size", "page_token")
