@@ -15,6 +15,7 @@ from .aio import AsyncClient
 from .connection import Tls
 from .errors import (
     DeadlineExceeded,
+    IdempotencyKeyReused,
     InsufficientEvidence,
     InvalidRequest,
     MessageTooLarge,
@@ -73,6 +74,7 @@ __all__ = [
     "Erasure",
     "FoundNode",
     "Fragment",
+    "IdempotencyKeyReused",
     "IngestedDocument",
     "Ingestion",
     "InsufficientEvidence",

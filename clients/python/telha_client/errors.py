@@ -6,6 +6,7 @@ Failures as Python exceptions.
     ├── Unauthenticated        no key that holds
     ├── PermissionDenied       the key lacks a right or a space
     ├── NotFound               absent, or not yours
+    ├── IdempotencyKeyReused   the idempotency key belongs to another request
     ├── InsufficientEvidence   nothing bears on this request; has a trace
     ├── DeadlineExceeded       too late
     ├── MessageTooLarge        the request or the answer is larger than the server accepts
@@ -82,6 +83,10 @@ class NotFound(TelhaError):
     """What was asked for does not exist, or is somebody else's."""
 
 
+class IdempotencyKeyReused(TelhaError):
+    """The idempotency key was sent before, with another request."""
+
+
 class InsufficientEvidence(TelhaError):
     """Memory holds no span for this request."""
 
@@ -104,6 +109,7 @@ class Unavailable(TelhaError):
 
 
 _BY_REASON: dict[str, type[TelhaError]] = {
+    "IDEMPOTENCY_KEY_REUSED": IdempotencyKeyReused,
     "INSUFFICIENT_EVIDENCE": InsufficientEvidence,
     "MESSAGE_TOO_LARGE": MessageTooLarge,
     "OVERLOADED": Unavailable,

@@ -51,7 +51,8 @@ class Prepared(Generic[T]):
     Attributes:
         method: Full gRPC path.
         read: Makes the result from the answer's bytes.
-        repeatable: The call writes nothing, so that it may be repeated after any failure that says so.
+        repeatable: The call writes nothing, or has an idempotency key: it may be repeated after any failure that says
+            so.
         timeout: Seconds, or None for the client's.
     """
 
@@ -97,7 +98,9 @@ def select(pool: Iterable[Fragment], options: SelectOptions) -> Prepared[Plan]:
     return Prepared("/telha.planner.v1.Planner/Select", message, responses.select, True, options.get("timeout"))
 
 
-def ingest(documents: Iterable[Document | str | Path], space: str | None, timeout: float | None) -> Prepared[Ingestion]:
+def ingest(
+    documents: Iterable[Document | str | Path], space: str | None, key: str | None, timeout: float | None
+) -> Prepared[Ingestion]:
     """`Memory.Ingest`; a string or path is a file to read."""
     message = memory_pb2.IngestRequest()
     for index, given in enumerate(documents):
@@ -109,10 +112,10 @@ def ingest(documents: Iterable[Document | str | Path], space: str | None, timeou
         for name in ("source_id", "name", "uri", "media_type"):
             _put(added, name, getattr(document, name), place)
         _put(added, "valid_from_us", _micros(document.valid_from, f"{place}.valid_from_us"), place)
-    return Prepared(f"{_MEMORY}/Ingest", message, responses.ingestion, False, timeout)
+    return _write("Ingest", message, responses.ingestion, key, timeout)
 
 
-def put_nodes(nodes: Iterable[Node], timeout: float | None) -> Prepared[Committed]:
+def put_nodes(nodes: Iterable[Node], key: str | None, timeout: float | None) -> Prepared[Committed]:
     """`Memory.PutNodes`."""
     message = memory_pb2.PutNodesRequest()
     for index, node in enumerate(nodes):
@@ -127,10 +130,10 @@ def put_nodes(nodes: Iterable[Node], timeout: float | None) -> Prepared[Committe
         if node.vector is not None:
             _put(added.vector, "model", node.vector.model, f"{place}.vector")
             _extend(added.vector.values, node.vector.values, f"{place}.vector.values")
-    return Prepared(f"{_MEMORY}/PutNodes", message, responses.committed(memory_pb2.PutNodesResponse), False, timeout)
+    return _write("PutNodes", message, responses.committed(memory_pb2.PutNodesResponse), key, timeout)
 
 
-def put_edges(edges: Iterable[Edge], timeout: float | None) -> Prepared[Committed]:
+def put_edges(edges: Iterable[Edge], key: str | None, timeout: float | None) -> Prepared[Committed]:
     """`Memory.PutEdges`."""
     message = memory_pb2.PutEdgesRequest()
     for index, edge in enumerate(edges):
@@ -138,10 +141,12 @@ def put_edges(edges: Iterable[Edge], timeout: float | None) -> Prepared[Committe
         for name in ("edge_id", "from_node_id", "to_node_id", "type", "confidence"):
             _put(added, name, getattr(edge, name), place)
         _put_validity(added, edge, place)
-    return Prepared(f"{_MEMORY}/PutEdges", message, responses.committed(memory_pb2.PutEdgesResponse), False, timeout)
+    return _write("PutEdges", message, responses.committed(memory_pb2.PutEdgesResponse), key, timeout)
 
 
-def put_clarifications(clarifications: Iterable[Clarification], timeout: float | None) -> Prepared[Committed]:
+def put_clarifications(
+    clarifications: Iterable[Clarification], key: str | None, timeout: float | None
+) -> Prepared[Committed]:
     """`Memory.PutClarifications`."""
     message = memory_pb2.PutClarificationsRequest()
     for index, clarification in enumerate(clarifications):
@@ -149,7 +154,7 @@ def put_clarifications(clarifications: Iterable[Clarification], timeout: float |
         for name in ("clarification_id", "node_id", "state", "question"):
             _put(added, name, getattr(clarification, name), f"clarifications[{index}]")
     read = responses.committed(memory_pb2.PutClarificationsResponse)
-    return Prepared(f"{_MEMORY}/PutClarifications", message, read, False, timeout)
+    return _write("PutClarifications", message, read, key, timeout)
 
 
 def source(
@@ -178,11 +183,11 @@ def sources(spaces: Sequence[str], page_size: int, page_token: str, timeout: flo
     return Prepared(f"{_MEMORY}/ListSources", message, responses.sources, True, timeout)
 
 
-def erase_source(source_id: str, timeout: float | None) -> Prepared[Erasure]:
+def erase_source(source_id: str, key: str | None, timeout: float | None) -> Prepared[Erasure]:
     """`Memory.EraseSource`."""
     message = memory_pb2.EraseSourceRequest()
     _put(message, "source_id", source_id)
-    return Prepared(f"{_MEMORY}/EraseSource", message, responses.erasure, False, timeout)
+    return _write("EraseSource", message, responses.erasure, key, timeout)
 
 
 def query(
@@ -235,6 +240,18 @@ def traces(
 
 
 _MEMORY = "/telha.memory.v1.Memory"
+
+
+def _write(
+    method: str,
+    message: Any,  # noqa: ANN401 (every message that writes)
+    read: Callable[[bytes], T],
+    key: str | None,
+    timeout: float | None,
+) -> Prepared[T]:
+    """A write, which may be repeated only under an idempotency key."""
+    _put(message, "idempotency_key", key)
+    return Prepared(f"{_MEMORY}/{method}", message, read, bool(key), timeout)
 
 
 def _fill_read(message: Any, question: str | None, options: ReadOptions) -> None:  # noqa: ANN401 (two messages alike)

@@ -89,12 +89,17 @@ def ingestion(raw: bytes) -> Ingestion:
         )
         for document in message.documents
     )
-    return Ingestion(documents, message.tx_us)
+    return Ingestion(documents, message.tx_us, message.replayed)
 
 
 def committed(response_type: Any) -> Callable[[bytes], Committed]:  # noqa: ANN401 (three messages alike)
     """From the answers of `PutNodes`, `PutEdges` and `PutClarifications`."""
-    return lambda raw: Committed(response_type.FromString(raw).tx_us)
+
+    def read(raw: bytes) -> Committed:
+        message = response_type.FromString(raw)
+        return Committed(message.tx_us, message.replayed)
+
+    return read
 
 
 def source(raw: bytes) -> SourceText:
@@ -120,6 +125,7 @@ def erasure(raw: bytes) -> Erasure:
         nodes=message.nodes,
         edges=message.edges,
         vectors=message.vectors,
+        replayed=message.replayed,
     )
 
 

@@ -212,17 +212,19 @@ class IngestedDocument:
 
 @dataclass(frozen=True, slots=True)
 class Ingestion:
-    """One commit: what became of each document, in the order sent."""
+    """One commit: what became of each document, in the order sent; *replayed* as in `Committed`."""
 
     documents: tuple[IngestedDocument, ...]
     tx: int
+    replayed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """A commit's transaction time, µs."""
+    """A commit's transaction time, µs; *replayed* if this answers an earlier call with the same idempotency key."""
 
     tx: int
+    replayed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +251,7 @@ class SourceText:
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What an erasure removed."""
+    """What an erasure removed; *replayed* as in `Committed`."""
 
     source_id: str
     tx: int
@@ -258,6 +260,7 @@ class Erasure:
     nodes: int
     edges: int
     vectors: int
+    replayed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,12 @@ class Client:
 
 
 class Memory:
-    """Asks and writes memory; reached as `client.memory`."""
+    """
+    Asks and writes memory; reached as `client.memory`.
+
+    A write with an *idempotency_key* (1 to 255 visible ASCII characters) is carried out once; sent again, it is
+    answered as it was, with `replayed` set. Only such writes are repeated by the client itself when the server is away.
+    """
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -138,22 +143,33 @@ class Memory:
         documents: Iterable[Document | str | Path],
         *,
         space: str | None = None,
+        idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> Ingestion:
         """Ingest documents, or files by path, in one transaction; *space* is for those that name none."""
-        return self._client.call(requests.ingest(documents, space, timeout))
+        return self._client.call(requests.ingest(documents, space, idempotency_key, timeout))
 
-    def put_nodes(self, nodes: Iterable[Node], *, timeout: float | None = None) -> Committed:
+    def put_nodes(
+        self, nodes: Iterable[Node], *, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> Committed:
         """Write nodes in one transaction."""
-        return self._client.call(requests.put_nodes(nodes, timeout))
+        return self._client.call(requests.put_nodes(nodes, idempotency_key, timeout))
 
-    def put_edges(self, edges: Iterable[Edge], *, timeout: float | None = None) -> Committed:
+    def put_edges(
+        self, edges: Iterable[Edge], *, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> Committed:
         """Write edges in one transaction."""
-        return self._client.call(requests.put_edges(edges, timeout))
+        return self._client.call(requests.put_edges(edges, idempotency_key, timeout))
 
-    def put_clarifications(self, clarifications: Iterable[Clarification], *, timeout: float | None = None) -> Committed:
+    def put_clarifications(
+        self,
+        clarifications: Iterable[Clarification],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> Committed:
         """Write clarifications in one transaction."""
-        return self._client.call(requests.put_clarifications(clarifications, timeout))
+        return self._client.call(requests.put_clarifications(clarifications, idempotency_key, timeout))
 
     def source(
         self,
@@ -195,6 +211,8 @@ class Memory:
         asked = requests.query(find, where, valid_time, tx_time, spaces, page_size, page_token, timeout)
         return self._client.call(asked)
 
-    def erase_source(self, source_id: str, *, timeout: float | None = None) -> Erasure:
+    def erase_source(
+        self, source_id: str, *, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> Erasure:
         """Remove a source, all its versions and all that was derived from it."""
-        return self._client.call(requests.erase_source(source_id, timeout))
+        return self._client.call(requests.erase_source(source_id, idempotency_key, timeout))

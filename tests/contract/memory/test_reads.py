@@ -47,11 +47,6 @@ def test_spaces_and_tenants_do_not_see_each_other(store: Store) -> None:
     assert sources.page(beta, None, None, 9) == []
     assert sources.get(tenant, ("main",), other.source_id, None, Window()) is None
     assert sources.get(beta, None, mine.source_id, None, Window()) is None
-    assert sources.space_of(tenant, other.source_id) == "other"
-    assert sources.space_of(beta, other.source_id) is None
-    nodes = [mine.nodes[0].node_id, other.nodes[0].node_id, uid("absent")]
-    assert sources.nodes_in(tenant, ("main", "third"), nodes) == {nodes[0]}
-    assert sources.nodes_in(beta, ("main",), nodes) == set()
 
 
 def test_pages_hold_every_source_once(store: Store) -> None:

@@ -82,7 +82,7 @@ def test_documents_are_given_as_such_or_as_paths(tmp_path):
     file = tmp_path / "note.md"
     file.write_text("# 你好\n")
     document = Document(name="d", content="text", space="own", valid_from=datetime(2026, 1, 1, tzinfo=UTC))
-    sent = requests.ingest([file, document], "shared", None).message
+    sent = requests.ingest([file, document], "shared", None, None).message
     assert sent.documents[0] == memory_pb2.Document(
         name=file.as_posix(), uri=file.as_uri(), space="shared", content="# 你好\n".encode()
     )
@@ -100,14 +100,14 @@ def test_nodes_edges_and_clarifications_are_sent_as_given():
         provenance=[Span(SOURCE, 1, 2, 3)],
         vector=NodeVector("mini", [1.0]),
     )
-    (sent,) = requests.put_nodes([node], None).message.nodes
+    (sent,) = requests.put_nodes([node], None, None).message.nodes
     assert (sent.node_id, sent.type, sent.valid_to_us, sent.HasField("valid_from_us")) == (SOURCE, "fact", 9, False)
     assert sent.properties["a"][2]["b"] is True
     assert (sent.provenance[0].end, list(sent.vector.values)) == (3, [1.0])
     edge = Edge(edge_id=SOURCE, from_node_id=SOURCE, to_node_id=SOURCE, type="t", confidence=0.5)
-    assert requests.put_edges([edge], None).message.edges[0].confidence == 0.5
+    assert requests.put_edges([edge], None, None).message.edges[0].confidence == 0.5
     question = Clarification(clarification_id=SOURCE, node_id=SOURCE, state="pending", question="?")
-    assert requests.put_clarifications([question], None).message.clarifications[0].question == "?"
+    assert requests.put_clarifications([question], None, None).message.clarifications[0].question == "?"
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,9 @@ def test_nodes_edges_and_clarifications_are_sent_as_given():
         (lambda: requests.plan("q", {"tx_time": datetime(2026, 1, 1)}), "window.tx_time_us"),  # noqa: DTZ001 on purpose
         (lambda: requests.plan("q", {"legs": ["lexicon"]}), "legs[0]"),
         (lambda: requests.plan("q", {"spaces": ["\udfff"]}), "spaces"),
-        (lambda: requests.ingest([Document(name="a", content="\ud800")], None, None), "documents[0].content"),
+        (lambda: requests.ingest([Document(name="a", content="\ud800")], None, None, None), "documents[0].content"),
         (
-            lambda: requests.put_nodes([Node(node_id="n", type="t", properties={"a": object()})], None),
+            lambda: requests.put_nodes([Node(node_id="n", type="t", properties={"a": object()})], None, None),
             "nodes[0].properties",
         ),
     ],

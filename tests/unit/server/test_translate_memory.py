@@ -75,11 +75,13 @@ def test_a_node_is_read_with_properties_as_canonical_json():
 
 def test_edges_and_clarifications_are_read():
     key = bytes.fromhex(ID.replace("-", ""))
-    (first, second) = read_edges(memory_pb2.PutEdgesRequest(edges=[edge(), edge(confidence=0.25, valid_from_us=3)]))
+    (first, second) = read_edges(
+        memory_pb2.PutEdgesRequest(edges=[edge(), edge(confidence=0.25, valid_from_us=3)]), ANYWHERE
+    )
     assert first == EdgeRecord(key, key, key, "t", 1.0)
     assert second == EdgeRecord(key, key, key, "t", 0.25, 3)
     message = memory_pb2.PutClarificationsRequest(clarifications=[clarification()])
-    assert read_clarifications(message) == [ClarificationRecord(key, key, "pending", "?")]
+    assert read_clarifications(message, ANYWHERE) == [ClarificationRecord(key, key, "pending", "?")]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +126,7 @@ def test_a_bad_node_is_refused_with_its_index(changed, field):
     ],
 )
 def test_a_bad_edge_is_refused_with_its_index(changed, field):
-    fault = refusal(read_edges, memory_pb2.PutEdgesRequest(edges=[edge(**changed)]))
+    fault = refusal(read_edges, memory_pb2.PutEdgesRequest(edges=[edge(**changed)]), ANYWHERE)
     assert fault.field == f"edges[0].{field}"
 
 
@@ -141,7 +143,7 @@ def test_a_bad_edge_is_refused_with_its_index(changed, field):
 )
 def test_a_bad_clarification_is_refused_with_its_index(changed, field):
     message = memory_pb2.PutClarificationsRequest(clarifications=[clarification(**changed)])
-    assert refusal(read_clarifications, message).field == f"clarifications[0].{field}"
+    assert refusal(read_clarifications, message, ANYWHERE).field == f"clarifications[0].{field}"
 
 
 @pytest.mark.parametrize(
@@ -167,7 +169,7 @@ def test_a_bad_document_is_refused_with_its_index(changed, field):
 
 @pytest.mark.parametrize("count", [0, 1001])
 def test_a_batch_holds_1_to_1000_items(count):
-    assert refusal(read_edges, memory_pb2.PutEdgesRequest(edges=[edge()] * count)).field == "edges"
+    assert refusal(read_edges, memory_pb2.PutEdgesRequest(edges=[edge()] * count), ANYWHERE).field == "edges"
 
 
 def test_a_property_of_minus_zero_is_zero():
