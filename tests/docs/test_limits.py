@@ -10,9 +10,17 @@ from telha_planner.ingest import document
 from telha_planner.memory import keys
 from telha_planner.pipeline import DEFAULT_QUERY_PAGE
 from telha_planner.recall.ports import POOL_NODES
-from telha_planner.server import administration, memory, traces, translate_memory, translate_properties
+from telha_planner.server import (
+    administration,
+    idempotency,
+    memory,
+    traces,
+    translate_memory,
+    translate_properties,
+)
 
 PROTO = Path(__file__).parents[2] / "proto/telha"
+WRITES = ("IngestRequest", "PutNodesRequest", "PutEdgesRequest", "PutClarificationsRequest", "EraseSourceRequest")
 TEXT = {path.stem: path.read_text() for path in PROTO.rglob("*.proto")}
 
 ADMINISTRATION_PAGE = f"1 to {administration.LARGEST_PAGE}. 0: {administration.DEFAULT_PAGE}."
@@ -57,6 +65,10 @@ def comment(file: str, message: str, field: str | None = None) -> str:
         ("memory", "PutNodesRequest", None, f"1 to {translate_memory.MAX_ITEMS}."),
         ("memory", "PutEdgesRequest", None, f"1 to {translate_memory.MAX_ITEMS}."),
         ("memory", "PutClarificationsRequest", None, f"1 to {translate_memory.MAX_ITEMS}."),
+        *(
+            ("memory", message, "idempotency_key", f"1 to {idempotency.MAX_KEY_CHARACTERS} visible ASCII")
+            for message in WRITES
+        ),
         ("memory", "Edge", "type", f"1 to {request.MAX_NAME_BYTES} bytes"),
         ("memory", "Clarification", "question", f"1 to {translate_memory.MAX_CLARIFICATION_BYTES} bytes"),
         ("memory", "ListSourcesRequest", "spaces", f"at most {request.MAX_SPACES}."),
@@ -109,4 +121,4 @@ def test_a_limit_in_the_contract_is_the_limit_in_the_code(file, message, field, 
 def test_every_limit_in_a_request_is_checked_above():
     """A limit that is added to the contract must be added to this file."""
     stated = re.findall(r"//.*(?:at most|\d to) [\d,]*\d", "\n".join(TEXT.values()))
-    assert len(stated) == 38, "and then this number rises"
+    assert len(stated) == 43, "and then this number rises"
