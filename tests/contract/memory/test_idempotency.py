@@ -91,7 +91,7 @@ def test_keys_belong_to_tenant_and_spaces(store: Store) -> None:
     scopes = [None, ("a",), ("a", "b"), ("a,b",), ("*",), ()]
     keys = [key_of("order-7", spaces, "Ingest", b"a") for spaces in scopes]
     assert len({key.key for key in keys}) == len(scopes)
-    assert KEY == keys[0]
+    assert keys[0] == KEY
     for key in keys[1:]:
         assert not writer.write_documents(tenant, [a_document("a", ["alpha"])], key=key).replayed
 
