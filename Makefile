@@ -40,6 +40,10 @@ up: setup ## start the whole system on embedded parts and stay
 bench: setup ## measure speed, each figure beside target and floor (about a minute)
 	$(BIN)/python bench/run.py
 
+eval: setup ## measure evidence recall on a labelled set: make eval DATA=folder ARGS="--sample 100"
+	@test -n "$(DATA)" || { echo "make eval DATA=folder; docs/evaluation.md has the format"; exit 2; }
+	$(BIN)/telha eval $(ARGS) $(DATA)
+
 generate: setup ## write proto/gen from proto/telha
 	VENV=$(VENV) proto/generate.sh
 
@@ -62,4 +66,4 @@ lock: setup ## resolve the lock files anew
 clean: ## remove what was built, not your data
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help setup check test demo up bench generate generate-check baseline golden lock clean
+.PHONY: help setup check test demo up bench eval generate generate-check baseline golden lock clean

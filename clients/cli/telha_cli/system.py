@@ -1,4 +1,4 @@
-"""Commands that run the system or act on its data folder: up, demo, keys, version."""
+"""Commands that run the system, act on its data folder or measure it: up, demo, keys, eval, version."""
 
 import os
 from pathlib import Path
@@ -31,6 +31,7 @@ def register(app: typer.Typer) -> None:
     app.command("up")(up)
     app.command("demo")(demo)
     app.add_typer(keys_app, name="keys")
+    app.command("eval")(evaluate)
     app.command("version")(version)
 
 
@@ -97,6 +98,68 @@ def revoke_key(
 
     keys.need_data(data)
     output.show(keys.revoke(data, key_id), lambda _: f"revoked {key_id}", as_json=as_json)
+
+
+def evaluate(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Holds sources.jsonl and questions.jsonl.")],
+    budgets: Annotated[str, typer.Option("--budgets", metavar="N,N", help="Tokens.")] = "500,1000,2000,4000",
+    cap: Annotated[str, typer.Option("--cap", metavar="X,X", help="Shares that one source may take.")] = "1,0.4",
+    sample: Annotated[
+        int | None, typer.Option("--sample", metavar="N", min=1, help="Ask only N questions.", show_default=False)
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Which N.")] = 0,
+    limit_scopes: Annotated[
+        int | None, typer.Option("--limit-scopes", metavar="N", min=1, help="The first N scopes.", show_default=False)
+    ] = None,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Times that each plan is made.")] = 3,
+    remote: Annotated[
+        str | None,
+        typer.Option("--remote", metavar="HOST:PORT", help="Ask this planner, over gRPC.", show_default=False),
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option("--key", help="For --remote; needs read and write. Default: TELHA_KEY.", show_default=False),
+    ] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="With --remote: leave the sources there.")] = False,
+    config: Config = None,
+    change: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="One setting, as planner.scoring.sharpening=16.", show_default=False
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", metavar="DIR", help="Write report.md and report.json there.", show_default=False),
+    ] = None,
+    work: Annotated[
+        Path | None,
+        typer.Option(
+            "--work", metavar="DIR", help="Where unfinished runs are kept. Default: your cache.", show_default=False
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Measure how much labelled evidence plans hold, docs/evaluation.md."""
+    from . import evaluating
+
+    told = {
+        "--budgets": budgets,
+        "--cap": cap,
+        "--sample": sample,
+        "--seed": seed,
+        "--limit-scopes": limit_scopes,
+        "--repeats": repeats,
+        "--remote": remote,
+        "--key": key,
+        "--config": config,
+        "--output": output,
+        "--work": work,
+    }
+    arguments = [f"{name}={value}" for name, value in told.items() if value is not None]
+    arguments += [f"--set={one}" for one in change or []]
+    arguments += [name for name, wanted in (("--keep", keep), ("--json", as_json)) if wanted]
+    raise typer.Exit(evaluating.run([*arguments, "--", str(folder)]))
 
 
 def version(as_json: AsJson = False) -> None:

@@ -1,5 +1,5 @@
 """
-`telha-planner serve [--config FILE]`, `telha-planner check [--config FILE]` and `telha-planner keys …`.
+`telha-planner serve|check [--config FILE]`, `telha-planner keys …` and `telha-planner eval FOLDER …`.
 
 Exit codes of the first two: 0 stopped in order, or nothing wrong with the settings; 69 a part it needs cannot be had;
 78 the configuration is wrong.
@@ -13,15 +13,22 @@ from telha_runtime import entry, logs
 
 from telha_planner import administration
 from telha_planner.config import FOREIGN_SECTIONS, PlannerConfig
+from telha_planner.evaluation import options as evaluation
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(prog="telha-planner", description="The Telha memory planner.")
-    administration.add_commands(entry.add_commands(parser, "answer gRPC calls until SIGTERM"))
+    commands = entry.add_commands(parser, "answer gRPC calls until SIGTERM")
+    administration.add_commands(commands)
+    evaluation.add_command(commands)
     options = parser.parse_args(arguments)
     if options.command == "keys":
         return administration.run(options)
+    if options.command == "eval":
+        from telha_planner.evaluation import command  # noqa: PLC0415  # heavy: see entry
+
+        return command.run(options)
     config = entry.read_settings(PlannerConfig, options.config, FOREIGN_SECTIONS)
     if config is None:
         return entry.EXIT_CONFIG

@@ -1,0 +1,167 @@
+"""
+`telha-planner eval FOLDER`: check the set, ingest it, ask it, report.
+
+Rule 1: what was finished is kept in the work folder, by a digest of all that it depends on: the set, the settings and
+the planner's own code; an interrupted run goes on, and nothing else ever answers for it.
+Rule 2: the report goes to standard output, progress and faults to standard error.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from blake3 import blake3
+from telha_runtime import settings
+
+from telha_planner.config import FOREIGN_SECTIONS, PlannerConfig
+from telha_planner.core.errors import TelhaError
+from telha_planner.core.plan import PLAN_MODEL, SCORE_MODEL
+from telha_planner.memory.store import StoreUnusable
+from telha_planner.models.tokenizers import Tokenizers, TokenizersInvalid
+from telha_planner.server.remote_planner import RemoteRefused
+
+from .dataset import Dataset, DatasetInvalid, Question, load
+from .in_process import InProcess
+from .peers import Peers
+from .progress import Progress
+from .remote import Remote
+from .report import markdown
+from .results import Results
+from .summary import summary
+from .trial import Plan, Result, Trial
+
+EXIT_REFUSED = 1
+
+Report = dict[str, Any]
+
+_INGESTING = ("core", "ingest", "memory", "models")
+"""Packages that decide what is in the store."""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Carry out `eval`; returns the exit code."""
+    try:
+        config = _config(options)
+        dataset = load(options.folder)
+        report = _evaluated(options, config, dataset)
+    except (
+        DatasetInvalid,
+        settings.SettingsInvalid,
+        StoreUnusable,
+        TokenizersInvalid,
+        RemoteRefused,
+        TelhaError,
+        OSError,
+    ) as refusal:
+        sys.stderr.write(f"{refusal}\n")
+        return EXIT_REFUSED
+    as_json = json.dumps(report, ensure_ascii=False, indent=2) + "\n"
+    text = markdown(report["run"], report["figures"])
+    if options.output is not None:
+        options.output.mkdir(parents=True, exist_ok=True)
+        (options.output / "report.md").write_text(text, encoding="utf-8")
+        (options.output / "report.json").write_text(as_json, encoding="utf-8")
+    sys.stdout.write(as_json if options.json else text)
+    return 0
+
+
+def _evaluated(options: argparse.Namespace, config: PlannerConfig, dataset: Dataset) -> Report:
+    dataset, questions = _chosen(options, dataset)
+    plan = Plan(options.budgets, options.cap, options.repeats)
+    counter = Tokenizers(config.tokens)
+    count = partial(counter.count, counter.default_encoding)
+    asked = _digest(config.model_dump(mode="json"), repr(plan), options.remote, _code(""))
+    folder = options.work.expanduser() / _digest(dataset.digest, [*dataset.scopes], *map(_code, _INGESTING))
+    folder.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as open_parts:
+        planner: InProcess | Remote
+        ingesting = Progress("ingest").told
+        if options.remote is None:
+            planner = InProcess(dataset, folder, config, ingesting)
+            trial = Trial(dataset, planner, Peers(planner), plan, count)
+        else:
+            planner = Remote(dataset, options.remote, _key(options), ingesting)
+            trial = Trial(dataset, planner, None, plan, count)
+        open_parts.callback(planner.close)
+        results = Results(folder / f"{asked}.jsonl")
+        open_parts.callback(results.close)
+        found = [*_finished(trial, results, questions)]
+        if isinstance(planner, Remote) and not options.keep:
+            planner.erase()
+    facts = {
+        "set": dataset.name,
+        "digest": dataset.digest[:16],
+        "sources": f"{len(dataset.sources):,} in {len(dataset.scopes):,} scopes",
+        "questions": f"{len(questions):,} of {len(dataset.questions):,}",
+        "asked": "in process" if options.remote is None else f"over gRPC, {options.remote}",
+        **({} if options.remote else {"plan model": PLAN_MODEL, "score model": SCORE_MODEL}),
+        "tokens recounted in": counter.default_encoding,
+        "settings changed": list(options.set) or "none",
+    }
+    return {"run": facts, "figures": summary(found)}
+
+
+def _finished(trial: Trial, results: Results, questions: Sequence[Question]) -> Iterator[Result]:
+    progress = Progress("ask")
+    for number, question in enumerate(questions, 1):
+        result = results.kept.get(question.label)
+        if result is None:
+            result = trial.result(question)
+            results.keep(result)
+        yield result
+        progress.told(number, len(questions))
+
+
+def _key(options: argparse.Namespace) -> str:
+    key: str | None = options.key or os.environ.get("TELHA_KEY")
+    if not key:
+        raise RemoteRefused("--remote needs an API key: give --key, or set TELHA_KEY")
+    return key
+
+
+def _chosen(options: argparse.Namespace, dataset: Dataset) -> tuple[Dataset, tuple[Question, ...]]:
+    if options.limit_scopes is not None:
+        scopes = set(dataset.scopes[: options.limit_scopes])
+        kept = [index for index, source in enumerate(dataset.sources) if source.scope in scopes]
+        dataset = dataset.only(kept)
+    questions = dataset.questions
+    if options.sample is not None and options.sample < len(questions):
+        drawn = sorted(questions, key=lambda one: blake3(f"{options.seed} {one.label}".encode()).digest())
+        chosen = {one.label for one in drawn[: options.sample]}
+        questions = tuple(one for one in questions if one.label in chosen)
+    return dataset, questions
+
+
+def _config(options: argparse.Namespace) -> PlannerConfig:
+    variables = dict(os.environ)
+    for change in options.set:
+        key, _, value = change.partition("=")
+        variables[settings.PREFIX + key.replace(".", settings.NESTED).upper()] = value
+    return settings.load(PlannerConfig, options.config, variables, foreign_sections=FOREIGN_SECTIONS)
+
+
+def _digest(*parts: object) -> str:
+    return blake3(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _code(package: str) -> str:
+    """A digest of the planner's own files under *package*: results of other code must not pass for this one's."""
+    seen = blake3()
+    for path in _files_below(files("telha_planner") / package):
+        seen.update(path.name.encode() + b"\0" + path.read_bytes())
+    return seen.hexdigest()
+
+
+def _files_below(place: Traversable) -> Iterator[Traversable]:
+    for entry in sorted(place.iterdir(), key=lambda entry: entry.name):
+        if entry.is_file():
+            yield entry
+        elif entry.name != "__pycache__":
+            yield from _files_below(entry)

@@ -1,0 +1,49 @@
+"""The options of `telha-planner eval`, apart from what carries it out, which is heavy to import."""
+
+import argparse
+from pathlib import Path
+
+BUDGETS = "500,1000,2000,4000"
+CAPS = "1,0.4"
+WORK = Path("~/.cache/telha/eval")
+
+
+def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add `eval` to the command line."""
+    parser = commands.add_parser("eval", help="measure evidence recall on a labelled set")
+    parser.add_argument("folder", type=Path, help="holds sources.jsonl and questions.jsonl")
+    parser.add_argument("--budgets", type=_budgets, default=BUDGETS, metavar="N,N", help="tokens, separated by commas")
+    parser.add_argument("--cap", type=_caps, default=CAPS, metavar="X,X", help="shares that one source may take")
+    parser.add_argument("--sample", type=_positive, metavar="N", help="ask only N questions, drawn evenly")
+    parser.add_argument("--seed", type=int, default=0, help="of the sample")
+    parser.add_argument("--limit-scopes", type=_positive, metavar="N", help="only the first N scopes")
+    parser.add_argument("--repeats", type=_positive, default=3, metavar="N", help="times that each plan is made")
+    parser.add_argument("--remote", metavar="HOST:PORT", help="ask this planner, over gRPC")
+    parser.add_argument("--key", help="API key for --remote with the rights read and write; default TELHA_KEY")
+    parser.add_argument("--keep", action="store_true", help="with --remote: do not erase the sources at the end")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="settings, see docs/configuration.md")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="one setting; repeatable")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="write report.md and report.json there too")
+    parser.add_argument("--work", type=Path, default=WORK, metavar="DIR", help="where unfinished runs are kept")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _budgets(text: str) -> tuple[int, ...]:
+    budgets = tuple(sorted({int(part) for part in text.split(",")}))
+    if budgets[0] < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return budgets
+
+
+def _caps(text: str) -> tuple[float, ...]:
+    caps = tuple(dict.fromkeys(float(part) for part in text.split(",")))
+    if not all(0 < cap <= 1 for cap in caps):
+        raise argparse.ArgumentTypeError("must lie above 0 and be at most 1")
+    return caps
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
