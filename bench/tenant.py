@@ -73,7 +73,8 @@ class _Writer:
         self.spaces = [self.number() for _ in range(spaces)]
         for index, number in enumerate(self.spaces):
             self.add(tables.space, number, "main" if index == 0 else f"space {index}")
-        self.add(tables.vector_model, self.number(), "bench", DIMENSIONS, 0.1, TX)
+        self.add(tables.vector_model, self.number(), "bench", DIMENSIONS, 0.1)
+        self.add(tables.active_model, self.number(), "bench", TX)
 
     def number(self) -> int:
         self.next_no += 1
@@ -127,7 +128,9 @@ class _Writer:
         self.add(tables.node, number, self.uid(), space, source)
         terms, counts = np.unique(self.ids[words], return_counts=True)
         packed = (terms.astype("<u8").tobytes(), counts.astype("<u4").tobytes(), len(words))
-        self.add(tables.node_version, version, number, TX, OPEN_END, TX, OPEN_END, node_type, "{}", bytes(32), *packed)
+        self.add(
+            tables.node_version, version, number, TX, OPEN_END, TX, OPEN_END, node_type, "{}", bytes(32), *packed, None
+        )
         for span in spans:
             self.add(tables.node_span, self.number(), version, span, TX, OPEN_END)
         if self.has_vectors and node_type != "section":

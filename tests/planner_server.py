@@ -18,6 +18,8 @@ from telha_planner.memory.directory import Directory
 from telha_planner.memory.reads import Sources
 from telha_planner.memory.store import Store
 from telha_planner.memory.texts import SourceTexts
+from telha_planner.models.embedders.opening import opened
+from telha_planner.models.embedders.questions import Questions
 from telha_planner.models.tokenizers import Tokenizers
 from telha_planner.pipeline import Planning
 from telha_planner.server.administration import AdministrationSurface
@@ -28,6 +30,7 @@ from telha_planner.server.listener import Listener
 from telha_planner.server.memory import MemorySurface
 from telha_planner.server.meters import Meters
 from telha_planner.server.planner import PlannerSurface
+from telha_planner.server.questions import QuestionThreads
 from telha_planner.server.quota import Quota
 from telha_planner.server.trace_writer_port import TraceWriter
 from telha_planner.server.traces import TracesSurface
@@ -106,7 +109,10 @@ class RealPlanner(PlannerServer):
         self.plan_thread = PlanThread(self.config.server.max_waiting)
         self.writes = PlanThread(32, "administration")
         self.directory = Directory(self.store, _now)
-        self._ingest = IngestProcess(url, busy_timeout_ms=10_000, log_level="warning")
+        embedder = opened(self.config.embedding)
+        self._questions = None if embedder is None else Questions(embedder)
+        self.threads = QuestionThreads(self.plan_thread, self._questions)
+        self._ingest = IngestProcess(url, busy_timeout_ms=10_000, log_level="warning", embedding=self.config.embedding)
         self._keys: dict[str, str] = {}
         self.spool: Spool
         self.writer: TraceWriter
@@ -148,13 +154,14 @@ class RealPlanner(PlannerServer):
             config=self.config,
             now=_now,
             new_trace_id=lambda: str(uuid.uuid4()),
+            questions=self._questions,
         )
         spool, thread, server = self.spool, self.plan_thread, self.config.server
         plans, contexts = Quota(server.plan_calls_per_minute), Quota(server.context_calls_per_minute)
         enabled = self.config.context.enabled
-        context = ContextSurface(planning, thread, spool, contexts, self.meters, enabled=enabled)
+        context = ContextSurface(planning, self.threads, spool, contexts, self.meters, enabled=enabled)
         return [
-            PlannerSurface(planning, thread, spool, plans).service(),
+            PlannerSurface(planning, self.threads, spool, plans).service(),
             context.service(),
             MemorySurface(planning, thread, self._ingest, Sources(self.store)).service(),
             TracesSurface(planning, thread, spool, self.writer, server.max_message_bytes).service(),
@@ -166,6 +173,7 @@ class RealPlanner(PlannerServer):
         await self._ingest.close()
         await self.writer.close()
         await self.spool.close()
+        self.threads.close()
         self.plan_thread.close()
         self.writes.close()
         self.store.close()

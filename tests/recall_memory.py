@@ -151,7 +151,7 @@ class Commit:
         terms = Terms.of(term_counts(text))
         begin = self.tx if valid_from is None else valid_from
         row = (number, node_no, self.tx, OPEN_END, begin, valid_to, node_type, "{}", bytes(32))
-        self.insert(tables.node_version, *row, terms.ids, terms.counts, terms.total)
+        self.insert(tables.node_version, *row, terms.ids, terms.counts, terms.total, None)
         for span in spans:
             self.insert(tables.node_span, self.memory.number(), number, span, self.tx, OPEN_END)
         return number
@@ -181,13 +181,14 @@ class Commit:
         self.insert(tables.clarification, *row)
 
     def model(self, name: str, dimensions: int, baseline: float = 0.0) -> None:
-        self.insert(tables.vector_model, self.memory.number(), name, dimensions, baseline, self.tx)
+        self.insert(tables.vector_model, self.memory.number(), name, dimensions, baseline)
+        self.insert(tables.active_model, self.memory.number(), name, self.tx)
 
     def vector(self, node_no: int, values: Sequence[float], model: str = "m", valid_from: int | None = None) -> None:
         begin = self.tx if valid_from is None else valid_from
         self.close(tables.vector, node_no=node_no, model=model, valid_from=begin)
         packed = np.asarray(values, "<f4").tobytes()
-        self.insert(tables.vector, self.memory.number(), node_no, model, begin, packed, self.tx, OPEN_END)
+        self.insert(tables.vector, self.memory.number(), node_no, model, begin, packed, self.tx, OPEN_END, None)
 
     def document(self, name: str, passages: Sequence[str], space: str = "main", span_class: int = 0) -> list[int]:
         """

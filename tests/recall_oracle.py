@@ -268,13 +268,14 @@ class Oracle:
         )
 
     def _model(self, query: RecallQuery) -> Any:
-        models = self.rows["vector_model"]
-        if query.vector_model is not None:
-            models = [row for row in models if row.model == query.vector_model]
-            if any(row.model == query.vector_model and row.tx_from <= query.tx_t for row in self.rows["vector"]):
-                return models[0]
-        models = [row for row in models if row.tx_from <= query.tx_t]
-        return max(models, key=lambda row: (row.tx_from, row.row_no), default=None)
+        name = query.vector_model
+        active = [row for row in self.rows["active_model"] if row.tx_from <= query.tx_t]
+        if name is None:
+            newest = max(active, key=lambda row: (row.tx_from, row.row_no), default=None)
+            name = None if newest is None else newest.model
+        elif not any(row.model == name and row.tx_from <= query.tx_t for row in (*self.rows["vector"], *active)):
+            return None
+        return next((row for row in self.rows["vector_model"] if row.model == name), None)
 
 
 def _terms(row: Any) -> dict[int, int]:

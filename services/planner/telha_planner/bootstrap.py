@@ -25,6 +25,9 @@ from telha_planner.memory.directory import Directory
 from telha_planner.memory.reads import Sources
 from telha_planner.memory.store import Store, StoreUnusable
 from telha_planner.memory.texts import SourceTexts
+from telha_planner.models.embedders.opening import opened
+from telha_planner.models.embedders.questions import Questions
+from telha_planner.models.embedders.seam import EmbedderMissing
 from telha_planner.models.tokenizers import Tokenizers, TokenizersInvalid
 from telha_planner.pipeline import Planning
 from telha_planner.server.administration import AdministrationSurface
@@ -34,6 +37,7 @@ from telha_planner.server.listener import Listener, ListenFailed
 from telha_planner.server.memory import MemorySurface
 from telha_planner.server.meters import Meters
 from telha_planner.server.planner import PlannerSurface
+from telha_planner.server.questions import QuestionThreads
 from telha_planner.server.quota import Quota
 from telha_planner.server.trace_writer_port import TraceWriter
 from telha_planner.server.traces import TracesSurface
@@ -41,7 +45,7 @@ from telha_planner.trace.emitter import Emitter
 from telha_planner.trace.ids import TraceIds
 from telha_planner.trace.spool import Spool, SpoolUnusable
 
-CONFIGURATION_FAULTS = (TokenizersInvalid, redis_client.UrlInvalid)
+CONFIGURATION_FAULTS = (TokenizersInvalid, EmbedderMissing, redis_client.UrlInvalid)
 START_FAULTS = (StoreUnusable, SpoolUnusable, ListenFailed, IngestFault, Unavailable)
 
 MEBIBYTE = 1 << 20
@@ -64,11 +68,13 @@ async def serve(config: PlannerConfig) -> None:
     Answer calls until SIGTERM or SIGINT, then drain.
 
     Raises:
-        TokenizersInvalid, UrlInvalid: The configuration is wrong.
+        TokenizersInvalid, EmbedderMissing, UrlInvalid: The configuration is wrong.
         StoreUnusable, SpoolUnusable, ListenFailed, IngestFault, Unavailable: A part cannot be had.
     """
     stop = process.install_stop_signals(asyncio.get_running_loop())
     tokenizers = Tokenizers(config.tokens)
+    embedder = opened(config.embedding)
+    questions = None if embedder is None else Questions(embedder)
     async with AsyncExitStack() as parts:
         store = Store.open(config.store.url, busy_timeout_ms=config.store.busy_timeout_ms)
         parts.callback(store.close)
@@ -78,6 +84,7 @@ async def serve(config: PlannerConfig) -> None:
             keep_us=config.server.idempotency_hours * HOUR_US,
             log_level=config.server.log_level,
             log_format=config.server.log_format,
+            embedding=config.embedding,
             drain_seconds=INGEST_END_S,
         )
         parts.push_async_callback(ingest.close)
@@ -91,15 +98,18 @@ async def serve(config: PlannerConfig) -> None:
             config=config,
             now=now,
             new_trace_id=TraceIds(now, os.urandom).next,
+            questions=questions,
         )
         spool, writer = await _trace_path(config, parts)
         meters = Meters()
         thread = PlanThread(config.server.max_waiting)
         parts.callback(thread.close)
+        threads = QuestionThreads(thread, questions)
+        parts.callback(threads.close)
         writes = PlanThread(ADMINISTRATION_WAITING, "administration")
         parts.callback(writes.close)
         administration = AdministrationSurface(planning, thread, writes, Directory(store, now))
-        listener = _listener(config, planning, thread, spool, writer, ingest, Sources(store), meters, administration)
+        listener = _listener(config, planning, threads, spool, writer, ingest, Sources(store), meters, administration)
         await listener.start()
         parts.push_async_callback(listener.drain)
         if config.server.metrics_port:
@@ -107,6 +117,7 @@ async def serve(config: PlannerConfig) -> None:
         # What is loaded by now lives as long as the process; collections need not visit it again.
         gc.freeze()
         _log.info("listening", address=listener.address)
+        threads.warm()
         await stop.wait()
         _log.info("draining")
     _log.info("stopped")
@@ -142,7 +153,7 @@ async def _trace_path(config: PlannerConfig, parts: AsyncExitStack) -> tuple[Spo
 def _listener(
     config: PlannerConfig,
     planning: Planning,
-    thread: PlanThread,
+    threads: QuestionThreads,
     spool: Spool,
     writer: TraceWriter,
     ingest: IngestProcess,
@@ -153,10 +164,10 @@ def _listener(
     plan_quota = Quota(config.server.plan_calls_per_minute)
     context_quota = Quota(config.server.context_calls_per_minute)
     surfaces = (
-        PlannerSurface(planning, thread, spool, plan_quota),
-        ContextSurface(planning, thread, spool, context_quota, meters, enabled=config.context.enabled),
-        MemorySurface(planning, thread, ingest, sources),
-        TracesSurface(planning, thread, spool, writer, config.server.max_message_bytes),
+        PlannerSurface(planning, threads, spool, plan_quota),
+        ContextSurface(planning, threads, spool, context_quota, meters, enabled=config.context.enabled),
+        MemorySurface(planning, threads.plans, ingest, sources),
+        TracesSurface(planning, threads.plans, spool, writer, config.server.max_message_bytes),
         administration,
     )
     return Listener(config.server, [surface.service() for surface in surfaces], meters)

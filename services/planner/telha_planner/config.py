@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from telha_planner.core.model import MAX_OFFSET
+from telha_planner.core.request import MAX_DIMENSIONS
 
 Ratio = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
 Unit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -98,6 +99,33 @@ class TokenSettings(Section):
     tokenizer_files: dict[str, Path] = Field(default_factory=dict)
 
 
+class EmbeddingSettings(Section):
+    """
+    `[embedding]`: what makes vectors of passages and questions.
+
+    The last six keys are those of the provider `http`.
+    """
+
+    provider: Literal["none", "use", "e5", "minilm", "http"] = "none"
+    url: str | None = None
+    model: str | None = None
+    dimensions: Annotated[int, Field(ge=1, le=MAX_DIMENSIONS)] | None = None
+    baseline: Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)] | None = None
+    timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 10_000
+    api_key: str = Field(default="", repr=False)
+
+    @model_validator(mode="after")
+    def _endpoint_whole(self) -> "EmbeddingSettings":
+        told = {"url": self.url, "model": self.model, "dimensions": self.dimensions}
+        missing = [name for name, value in told.items() if value is None]
+        if self.provider == "http" and missing:
+            raise ValueError(f'provider = "http" needs {" and ".join(missing)}')
+        named = [name for name, value in {**told, "baseline": self.baseline}.items() if value is not None]
+        if self.provider not in {"http", "none"} and named:
+            raise ValueError(f'provider = "{self.provider}" has its own {" and ".join(named)}')
+        return self
+
+
 class StoreSettings(Section):
     """`[store]`: the system of record."""
 
@@ -156,6 +184,7 @@ class PlannerConfig(Section):
     planner: PlannerSettings = Field(default_factory=PlannerSettings)
     context: ContextSettings = Field(default_factory=ContextSettings)
     tokens: TokenSettings = Field(default_factory=TokenSettings)
+    embedding: EmbeddingSettings = Field(default_factory=EmbeddingSettings)
     store: StoreSettings = Field(default_factory=StoreSettings)
     server: ServerSettings = Field(default_factory=ServerSettings)
     trace: TraceSettings = Field(default_factory=TraceSettings)

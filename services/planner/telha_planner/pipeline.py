@@ -29,6 +29,7 @@ from telha_planner.memory.properties import PropertiesErased
 from telha_planner.memory.query import compiled
 from telha_planner.memory.store import Store
 from telha_planner.memory.texts import SourceTexts, TextErased
+from telha_planner.models.embedders.questions import QuestionNotEmbedded, Questions, QuestionVector
 from telha_planner.models.span_counts import SpanCounts
 from telha_planner.models.tokenizers import ESTIMATE, Tokenizers
 from telha_planner.nodes import nodes_at
@@ -36,6 +37,7 @@ from telha_planner.packing import finish, pack, weighed
 from telha_planner.recall import structured
 from telha_planner.recall.ports import Recalled, RecallQuery
 from telha_planner.recall.recall import recall
+from telha_planner.recall.semantic import NO_VECTORS
 from telha_planner.resolution import Limits, Surface
 from telha_planner.select import select_pool
 from telha_planner.trace.record import Circumstances, encode_record
@@ -68,6 +70,7 @@ class Planning:
     Args:
         now: The clock, µs since 1970 UTC.
         new_trace_id: Makes a UUIDv7.
+        questions: The vectors of questions; None without an embedder.
     """
 
     def __init__(
@@ -80,6 +83,7 @@ class Planning:
         config: PlannerConfig,
         now: Callable[[], int],
         new_trace_id: Callable[[], str],
+        questions: Questions | None = None,
     ) -> None:
         self._store = store
         self._columns = columns
@@ -89,6 +93,7 @@ class Planning:
         self._config = config
         self._now = now
         self._new_trace_id = new_trace_id
+        self._questions = questions
         self._fingerprint = resolution.fingerprint(config)
 
     def caller(self, credential: str) -> Caller:
@@ -100,18 +105,39 @@ class Planning:
         """
         return self._authenticated(credential)[0]
 
-    def plan(self, credential: str, request: PlanRequest, sent: Mapping[str, Any]) -> Answer:
-        """Plan from memory. *sent* is the request as sent, for the trace."""
-        drafted = self._recalled_plan(credential, request, resolution.plan_surface(self._config))
+    def plan(
+        self,
+        credential: str,
+        request: PlanRequest,
+        sent: Mapping[str, Any],
+        question: QuestionVector | None = None,
+    ) -> Answer:
+        """
+        Plan from memory.
+
+        Args:
+            sent: The request as sent, for the trace.
+            question: What the embedder made of the question, once `QuestionNotEmbedded` has asked for it.
+
+        Raises:
+            QuestionNotEmbedded: The question has to be embedded first.
+        """
+        drafted = self._recalled_plan(credential, request, resolution.plan_surface(self._config), question)
         spans = [planned.span for planned in drafted.plan.spans]
         insufficient = drafted.plan.stats.pool_spans == 0 and not request.allow_ungrounded
         trace_id, record = self._recorded("plan", drafted, sent, spans, insufficient=insufficient)
         window = _window(drafted.circumstances)
         return Answer(drafted.plan, window, trace_id, record, insufficient, tenant=drafted.caller.tenant_name)
 
-    def context(self, credential: str, request: PlanRequest, sent: Mapping[str, Any]) -> ContextAnswer:
-        """Plan from memory and present the plan as items; an empty plan is an answer."""
-        drafted = self._recalled_plan(credential, request, resolution.context_surface(self._config))
+    def context(
+        self,
+        credential: str,
+        request: PlanRequest,
+        sent: Mapping[str, Any],
+        question: QuestionVector | None = None,
+    ) -> ContextAnswer:
+        """Plan from memory, as `plan`, and present the plan as items; an empty plan is an answer."""
+        drafted = self._recalled_plan(credential, request, resolution.context_surface(self._config), question)
         items, questions = items_of(drafted.plan, drafted.rows, drafted.recalled, drafted.snapshot, drafted.query)
         trace_id, record = "", None
         if self._config.context.trace:
@@ -172,13 +198,18 @@ class Planning:
             return QueryAnswer(nodes, len(places) > len(nodes), Window(valid_t, tx_t))
         raise Unavailable(part="a source that is being erased")
 
-    def _recalled_plan(self, credential: str, request: PlanRequest, surface: Surface) -> Drafted:
+    def _recalled_plan(
+        self, credential: str, request: PlanRequest, surface: Surface, asked: QuestionVector | None
+    ) -> Drafted:
         for _ in range(REPLANS):
             caller, last_tx = self._authenticated(credential)
             caller.need("read")
             limits = resolution.resolve_limits(request, surface, self._config, self._tokenizers)
-            query = resolution.resolve_recall(request, limits, caller, self._config, last_tx, self._now())
+            caller.readable(request.spaces)  # who may not read must not have a question embedded
+            window = resolution.resolve_window(request.window, last_tx, self._now())
             snapshot = self._columns.at(caller.tenant, last_tx)
+            question = self._embedded(request, snapshot.active_model(window[1]), asked)
+            query = resolution.resolve_recall(request, limits, caller, self._config, window, question)
             try:
                 recalled = recall(snapshot, query)
                 plan, rows = self._planned(caller, snapshot, recalled, limits)
@@ -195,6 +226,21 @@ class Planning:
             )
             return Drafted(plan, rows, recalled, snapshot, query, caller, circumstances)
         raise Unavailable(part="a source that is being erased")
+
+    def _embedded(
+        self, request: PlanRequest, active: str | None, asked: QuestionVector | None
+    ) -> QuestionVector | None:
+        if self._questions is None or request.question is None or not resolution.wants_vector(request):
+            return None
+        if active is None:
+            return QuestionVector(None, skipped=NO_VECTORS)
+        if active != self._questions.model:
+            reason = f"the embedder makes vectors of {self._questions.model}, memory has those of {active}"
+            return QuestionVector(None, skipped=reason)
+        vector = asked or self._questions.known(request.question)
+        if vector is None:
+            raise QuestionNotEmbedded(request.question)
+        return vector
 
     def _planned(
         self, caller: Caller, snapshot: Snapshot, recalled: Recalled, limits: Limits

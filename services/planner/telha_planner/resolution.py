@@ -16,6 +16,7 @@ from telha_planner.core import budget as budgets
 from telha_planner.core.errors import RequestInvalid, VectorLegUnavailable
 from telha_planner.core.request import Leg, PlanRequest, SelectRequest, Window
 from telha_planner.memory.query import compiled
+from telha_planner.models.embedders.questions import QuestionVector
 from telha_planner.models.tokenizers import ESTIMATE, Tokenizers
 from telha_planner.recall.ports import RecallQuery, Scoring
 
@@ -127,20 +128,32 @@ def resolve_window(asked: Window, last_tx: int, now: int) -> tuple[int, int]:
 
 
 def resolve_recall(
-    request: PlanRequest, limits: Limits, caller: Caller, config: PlannerConfig, last_tx: int, now: int
+    request: PlanRequest,
+    limits: Limits,
+    caller: Caller,
+    config: PlannerConfig,
+    window: tuple[int, int],
+    question: QuestionVector | None = None,
 ) -> RecallQuery:
     """
     Settle what recall is asked.
 
+    Args:
+        window: Of `resolve_window`.
+        question: What the embedder made of the question; None if none is configured. A vector of the request wins.
+
     Raises:
         RequestInvalid: A leg is named that the request gives nothing to, or a `match` holds no word.
-        VectorLegUnavailable: The semantic leg is named and there is no vector.
+        VectorLegUnavailable: The semantic leg is named and there is no vector, or none to compare it with.
         PermissionDenied: A space is named that the key does not allow.
     """
-    valid_t, tx_t = resolve_window(request.window, last_tx, now)
-    legs, skipped = _legs(request)
+    valid_t, tx_t = window
+    legs, skipped = _legs(request, question)
     depth = request.expand_depth
     vector = None if request.vector is None else np.asarray(request.vector, dtype=np.float32)
+    model = request.vector_model
+    if vector is None and question is not None:
+        vector, model = question.values, question.model
     return RecallQuery(
         valid_t=valid_t,
         tx_t=tx_t,
@@ -149,7 +162,7 @@ def resolve_recall(
         find=request.find,
         find_limit=request.find_limit or DEFAULT_FIND_LIMIT,
         vector=vector,
-        vector_model=request.vector_model,
+        vector_model=model,
         expand_depth=config.planner.expand_depth if depth is None else depth,
         top_k=config.planner.top_k,
         legs=legs,
@@ -167,18 +180,27 @@ def fingerprint(config: PlannerConfig) -> str:
     return f"b3:{blake3(rfc8785.dumps(settings)).hexdigest()}"
 
 
-def _legs(request: PlanRequest) -> tuple[frozenset[Leg], str | None]:
+def wants_vector(request: PlanRequest) -> bool:
+    """Whether the question is to be embedded: the semantic leg is implied or named, and the request has no vector."""
+    return (
+        request.question is not None and request.vector is None and (not request.legs or Leg.SEMANTIC in request.legs)
+    )
+
+
+def _legs(request: PlanRequest, question: QuestionVector | None) -> tuple[frozenset[Leg], str | None]:
+    embedded = question is not None and question.values is not None
+    missing = NO_EMBEDDER if question is None else question.skipped or NO_EMBEDDER
     given = {
         Leg.STRUCTURED: request.find is not None,
-        Leg.SEMANTIC: request.vector is not None,
+        Leg.SEMANTIC: request.vector is not None or embedded,
         Leg.LEXICAL: request.question is not None,
     }
     if not request.legs:
         implied = frozenset(leg for leg, has in given.items() if has)
-        skipped = NO_EMBEDDER if request.question is not None and request.vector is None else None
+        skipped = missing if request.question is not None and Leg.SEMANTIC not in implied else None
         return implied, skipped
     if Leg.SEMANTIC in request.legs and not given[Leg.SEMANTIC]:
-        raise VectorLegUnavailable
+        raise VectorLegUnavailable(cause=missing)
     if Leg.STRUCTURED in request.legs and not given[Leg.STRUCTURED]:
         raise RequestInvalid(field="legs", rule="must not name the structured leg without a query")
     if Leg.LEXICAL in request.legs and not given[Leg.LEXICAL]:

@@ -22,7 +22,7 @@ from telha_runtime import setting_types
 
 PREFIX: Final = "TELHA_"
 NESTED: Final = "__"
-_HIDDEN: Final = ("token", "secret", "password", "url")
+_HIDDEN: Final = ("token", "secret", "password", "api_key", "url")
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 Location = tuple[str, ...]

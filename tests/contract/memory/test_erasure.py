@@ -80,6 +80,7 @@ def test_erasure_removes_all_that_rests_on_the_source(store: Store) -> None:
         "clarification": 1,
         "vector": 1,
         "vector_model": 1,
+        "active_model": 1,
         "erasure": 1,
     }
     assert after == expected

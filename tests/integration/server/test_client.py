@@ -97,7 +97,7 @@ def test_a_plan_is_answered_and_the_key_travels_as_bearer_token(client, script):
         (errors.PermissionDenied(right="the right to read"), PermissionDenied),
         (errors.NotFound(resource="source"), NotFound),
         (errors.InsufficientEvidence(trace_id="t"), InsufficientEvidence),
-        (errors.VectorLegUnavailable(), TelhaError),
+        (errors.VectorLegUnavailable(cause="memory holds no vectors"), TelhaError),
         (RuntimeError("secret"), TelhaError),
     ],
 )

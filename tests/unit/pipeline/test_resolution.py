@@ -23,7 +23,8 @@ def limits_of(request: PlanRequest, surface: resolution.Surface | None = None) -
 
 
 def query_of(request: PlanRequest, caller: Caller | None = None):
-    return resolution.resolve_recall(request, limits_of(request), caller or a_caller(), CONFIG, LAST_TX, NOW)
+    window = resolution.resolve_window(request.window, LAST_TX, NOW)
+    return resolution.resolve_recall(request, limits_of(request), caller or a_caller(), CONFIG, window)
 
 
 def test_plan_defaults_to_the_configured_budget_and_has_no_ceiling():

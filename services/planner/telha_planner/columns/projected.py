@@ -46,6 +46,7 @@ class TenantColumns:
         self.questions = Questions()
         self.postings = Postings()
         self.vectors: dict[str, Vectors] = {}
+        self._activations: list[tuple[int, int, str]] = []
         self.changed_tx = np.zeros(0, np.int64)
 
     @property
@@ -89,12 +90,20 @@ class TenantColumns:
         if name is not None:
             named = self.vectors.get(name)
             return named if named is not None and named.known_from <= tx_t else None
-        known = [model for model in self.vectors.values() if model.active_from <= tx_t]
-        return max(known, key=lambda model: (model.active_from, model.number), default=None)
+        active = self.active_model(tx_t)
+        return None if active is None else self.vectors[active]
+
+    def active_model(self, tx_t: int) -> str | None:
+        """The tenant's active model as of *tx_t*."""
+        newest = max((one for one in self._activations if one[0] <= tx_t), default=None)
+        return None if newest is None else newest[2]
 
     def _load_vectors(self, changes: Changes) -> None:
-        for number, model, dimensions, baseline, tx_from in changes.vector_models:
-            self.vectors[model] = Vectors(number, dimensions, baseline, tx_from)
+        for number, model, dimensions, baseline in changes.vector_models:
+            self.vectors[model] = Vectors(number, dimensions, baseline)
+        for number, model, tx_from in changes.active_models:
+            self._activations.append((tx_from, number, model))
+            self.vectors[model].active_from = min(self.vectors[model].active_from, tx_from)
         by_model: dict[str, list[tuple[object, ...]]] = {}
         for row in changes.vectors:
             by_model.setdefault(row[2], []).append(row)

@@ -49,6 +49,10 @@ class Snapshot:
         """Commit of the tenant's newest erasure, 0 if none; texts read before it must not be used."""
         return self.columns.mark.erased_tx
 
+    def active_model(self, tx_t: int) -> str | None:
+        """The tenant's active embedding model as of *tx_t*; None if it has none."""
+        return self.columns.active_model(tx_t)
+
     def spaces(self) -> dict[str, int]:
         """Numbers of the tenant's spaces by name."""
         spaces = self.columns.spaces

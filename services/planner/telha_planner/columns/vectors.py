@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from telha_planner.core.model import Float64, Int32, Int64
+from telha_planner.core.request import OPEN_END
 from telha_planner.memory.projection import Rows
 
 from .growing import Growing
@@ -38,7 +39,7 @@ class Vectors(Growing):
     Attributes:
         dimensions: Values per vector.
         baseline: Cosine of unrelated texts under the model.
-        active_from: The model is active since this commit.
+        active_from: The commit that first made the model active; `OPEN_END` if none did.
         small: v̂, int8, one row per vector.
         inverse_norm: float32(1/√(v̂·v̂)), 0 for a zero vector.
         exact: The float32 originals.
@@ -59,11 +60,11 @@ class Vectors(Growing):
     tx_to: Int64
     inverse_norm: Float32
 
-    def __init__(self, number: int, dimensions: int, baseline: float, tx_from: int) -> None:
+    def __init__(self, number: int, dimensions: int, baseline: float) -> None:
         self.number = number
         self.dimensions = dimensions
         self.baseline = baseline
-        self.active_from = tx_from
+        self.active_from = OPEN_END
         self.of_node = Lists()
         self._small = np.empty((0, dimensions), np.int8)
         self._exact = np.empty((0, dimensions), np.float32)

@@ -144,11 +144,14 @@ class InsufficientEvidence(TelhaError):
 
 
 class VectorLegUnavailable(TelhaError):
-    """The semantic leg was named, but there is no vector and no embedder."""
+    """The semantic leg was named and cannot run; `cause` says why."""
 
     kind = Kind.PRECONDITION
     reason = "VECTOR_LEG_UNAVAILABLE"
-    template = "the semantic leg needs a vector in the request or a configured embedder"
+    template = "the semantic leg cannot run: {cause}"
+
+    def __init__(self, *, cause: str) -> None:
+        super().__init__(cause=cause)
 
 
 class IdempotencyKeyReused(TelhaError):

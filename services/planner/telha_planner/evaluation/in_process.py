@@ -95,7 +95,8 @@ class InProcess:
         request = request_of(self._dataset, question, budget, share)
         surface = resolution.plan_surface(self.config)
         limits = resolution.resolve_limits(request, surface, self.config, self.tokenizers)
-        return resolution.resolve_recall(request, limits, self.caller, self.config, self.snapshot().last_tx, _now())
+        window = resolution.resolve_window(request.window, self.snapshot().last_tx, _now())
+        return resolution.resolve_recall(request, limits, self.caller, self.config, window)
 
     def index_of(self, source_id: bytes) -> int:
         """The index in the set of a source in memory."""

@@ -134,6 +134,7 @@ class _Section:
     path: tuple[str, ...]
     number: int
     context: Counts
+    preface: str
     anchors: tuple[str, ...] = ()
 
 
@@ -194,8 +195,8 @@ class _Graph:
             properties.setdefault("title", title)
         # Without terms: a document has no span of its own, so finding it by its name would give no evidence.
         node = self._node("document", ("document",), (), properties, {})
-        context = term_counts("\n".join(filter(None, (self.document.name, self.stated.get("title")))))
-        return _Section(node, 0, (), 0, context)
+        preface = _lines(self.document.name, self.stated.get("title"))
+        return _Section(node, 0, (), 0, term_counts(preface), preface)
 
     def _section(self, index: int, block: Block, text: str, parent: _Section) -> _Section:
         path = (*parent.path, block.title)
@@ -206,7 +207,8 @@ class _Graph:
         )
         self._edge(parent.node, "contains", node)
         context = _sum(parent.context, term_counts(block.title))
-        section = _Section(node, block.level, path, len(self._sections) + 1, context, block.anchors)
+        preface = _lines(parent.preface, block.title)
+        section = _Section(node, block.level, path, len(self._sections) + 1, context, preface, block.anchors)
         self._sections.append(section)
         return section
 
@@ -226,7 +228,8 @@ class _Graph:
             node_type = "turn"
             place += ["turn", block.turn.speaker, str(block.turn.time)]
             properties |= _turn_properties(block.turn)
-        node = self._node(node_type, place, (index,), properties, _sum(context, counted), _time(block))
+        preface = _lines(section.preface, block.context)
+        node = self._node(node_type, place, (index,), properties, _sum(context, counted), _time(block), preface)
         self._edge(section.node, "contains", node)
         self._passages.append(_Passage(node, index, section, counted, digest))
 
@@ -243,15 +246,16 @@ class _Graph:
         parts = [section.context, *(passage.terms for passage in passages)]
         blocks = self.blocks[first : last + 1]
         # A table's head, or the dates of turns: each once.
-        parts += [term_counts(context) for context in dict.fromkeys(block.context for block in blocks) if context]
-        terms = _sum(*parts)
+        contexts = [*dict.fromkeys(block.context for block in blocks if block.context)]
+        terms = _sum(*parts, *map(term_counts, contexts))
+        preface = _lines(section.preface, *contexts)
         digests = b"".join(passage.digest for passage in passages)
         place: list[str | bytes] = ["window", digests, identity.delimited(section.path)]
         times = [time for block in blocks if (time := _time(block)) is not None]
         place += [str(time) for time in times]
         # True once the last of it is said.
         said = max(times, default=None)
-        node = self._node("window", place, (len(self.spans) - 1,), {"path": list(section.path)}, terms, said)
+        node = self._node("window", place, (len(self.spans) - 1,), {"path": list(section.path)}, terms, said, preface)
         self._edge(section.node, "contains", node)
 
     def _links(self) -> None:
@@ -274,6 +278,7 @@ class _Graph:
         properties: Properties,
         terms: Counts,
         valid_from: int | None = None,
+        preface: str | None = None,
     ) -> bytes:
         """Add a node; *place* and how often it was met before make its id."""
         key = identity.delimited(place)
@@ -281,12 +286,16 @@ class _Graph:
         self._seen[key] = occurrence + 1
         node = identity.uuid5(self.source, (key, str(occurrence)))
         written = _canonical_json(properties)
-        self.nodes.append(PassageNode(node, node_type, spans, written, Terms.of(terms), valid_from))
+        self.nodes.append(PassageNode(node, node_type, spans, written, Terms.of(terms), valid_from, preface))
         return node
 
     def _edge(self, from_node: bytes, edge_type: str, to_node: bytes) -> None:
         edge = identity.edge_id(self.source, from_node, edge_type, to_node)
         self.edges[edge] = PassageEdge(edge, from_node, to_node, edge_type)
+
+
+def _lines(*parts: str | None) -> str:
+    return "\n".join(filter(None, parts))
 
 
 def _time(block: Block) -> int | None:

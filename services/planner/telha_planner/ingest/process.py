@@ -19,6 +19,7 @@ from typing import cast
 import structlog
 from telha_runtime import logs
 
+from telha_planner.config import EmbeddingSettings
 from telha_planner.core.errors import Overloaded, Unavailable
 from telha_planner.memory.idempotency import DEFAULT_KEEP_US
 from telha_planner.memory.records import (
@@ -54,6 +55,7 @@ class IngestProcess:
         store_url, busy_timeout_ms: As `Store.open` takes them.
         keep_us: How long the outcome of a call with an idempotency key is kept.
         log_level, log_format: As `telha_runtime.logs.configure` takes them.
+        embedding: Which embedder the child uses; none by default.
         max_waiting: Most calls that wait for the one that runs.
         drain_seconds: How long `close` waits for the call that runs.
     """
@@ -66,10 +68,13 @@ class IngestProcess:
         keep_us: int = DEFAULT_KEEP_US,
         log_level: logs.Level = "info",
         log_format: logs.Format = "json",
+        embedding: EmbeddingSettings | None = None,
         max_waiting: int = 32,
         drain_seconds: float = 30.0,
     ) -> None:
-        self._start = Start(store_url, busy_timeout_ms, keep_us, log_level, log_format)
+        self._start = Start(
+            store_url, busy_timeout_ms, keep_us, log_level, log_format, embedding or EmbeddingSettings()
+        )
         self._max_waiting = max_waiting
         self._drain_seconds = drain_seconds
         self._waiting = 0
@@ -122,7 +127,7 @@ class IngestProcess:
         Raises:
             RequestInvalid: A document breaks a rule; the field begins with `documents[i]`.
             IdempotencyKeyReused: *key* is that of another request.
-            Unavailable: The child died, or the store is locked or broken.
+            Unavailable: The child died, the embedder fails, or the store is locked or broken.
             Overloaded: Too many calls wait.
         """
         return cast("Committed", await self._call("ingest", tenant, tenant_name, tuple(documents), key))

@@ -1,8 +1,8 @@
 """
 The ingest child: parses, counts and analyses documents, and does every write; `python -m telha_planner.ingest.worker`.
 
-It has the store's writer to itself and answers one call after the other. Parsing is over before the write transaction
-opens, so the lock is held for the inserts alone.
+It has the store's writer to itself and answers one call after the other. Parsing and embedding are over before the
+write transaction opens, so the lock is held for the inserts alone.
 
 Rule 1: it ends with its parent: by the kernel's word when the parent dies, and at the end of its requests.
 Rule 2: signals to the group (Ctrl-C) do not stop it; the parent drains it by closing the pipe.
@@ -22,7 +22,9 @@ from typing import Any, BinaryIO, NamedTuple, cast
 from telha_runtime import logs
 from telha_runtime.process import die_with_parent
 
+from telha_planner.config import EmbeddingSettings
 from telha_planner.core.errors import RequestInvalid, TelhaError
+from telha_planner.memory.embedded import Unprepared
 from telha_planner.memory.records import (
     ClarificationRecord,
     Committed,
@@ -35,10 +37,12 @@ from telha_planner.memory.records import (
 from telha_planner.memory.store import Store
 from telha_planner.memory.writes import Spaces, Writer
 from telha_planner.models.analysis import term_counts
+from telha_planner.models.embedders.opening import opened
 from telha_planner.models.tokenizers import token_counts
 
 from .channel import PREFIX, Call, Reply, decode, encode
 from .document import MAX_BASE_SPANS, DocumentInput, TooManySpans
+from .embedding import Embedding
 from .parse import WINDOW_KIND, parse
 
 _NICENESS = 5  # plans come first
@@ -53,6 +57,7 @@ class Start(NamedTuple):
     keep_us: int
     log_level: logs.Level
     log_format: logs.Format
+    embedding: EmbeddingSettings
 
 
 @dataclass(frozen=True)
@@ -60,17 +65,29 @@ class Worker:
     """What the child can be asked for; every public method is callable from the parent."""
 
     writer: Writer
+    embedding: Embedding
 
     def ingest(
         self, tenant: int, tenant_name: str, documents: Sequence[DocumentInput], key: IdempotencyKey | None
     ) -> Committed:
-        """Parse *documents*, then write them in one transaction."""
+        """Parse and embed *documents*, then write them in one transaction."""
         done = self.writer.replay(tenant, key)
-        return done or self.writer.write_documents(tenant, [*_parsed(tenant_name, documents)], key=key)
+        if done is not None:
+            return done
+        records = _parsed(tenant_name, documents)
+        try:
+            embedded = self.embedding.of_documents(tenant, records, every=False)
+            return self.writer.write_documents(tenant, records, embedded, key=key)
+        except Unprepared:
+            embedded = self.embedding.of_documents(tenant, records, every=True)
+            return self.writer.write_documents(tenant, records, embedded, key=key)
 
     def put_nodes(self, tenant: int, records: Sequence[NodeRecord], key: IdempotencyKey | None) -> Committed:
-        """Write nodes in one transaction."""
-        return self.writer.put_nodes(tenant, records, key=key)
+        """Embed *records*, then write them in one transaction."""
+        done = self.writer.replay(tenant, key)
+        if done is not None:
+            return done
+        return self.writer.put_nodes(tenant, records, self.embedding.of_nodes(tenant, records), key=key)
 
     def put_edges(
         self, tenant: int, records: Sequence[EdgeRecord], spaces: Spaces, key: IdempotencyKey | None
@@ -147,7 +164,8 @@ def _opened(start: Start, number: int) -> tuple[Worker | None, Reply]:
     term_counts("wärm")
     gc.freeze()
     gc.set_threshold(_OBJECTS_BEFORE_COLLECTION)
-    return Worker(Writer(store, lambda: time.time_ns() // 1000, start.keep_us)), Reply(number)
+    writer = Writer(store, lambda: time.time_ns() // 1000, start.keep_us)
+    return Worker(writer, Embedding(opened(start.embedding), store)), Reply(number)
 
 
 def _answer(call: Call, method: Callable[..., Any] | None) -> Reply:

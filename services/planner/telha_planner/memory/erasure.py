@@ -32,7 +32,7 @@ from .tables import (
     span,
     vector,
 )
-from .writes_nodes import node_terms
+from .writes_nodes import node_preface, node_terms
 
 
 @dataclass(slots=True)
@@ -129,16 +129,20 @@ def _recount(commit: Commit, version_nos: Iterable[int]) -> None:
             )
             .where(node_span.c.tenant == commit.tenant, node_span.c.version_no == version_no)
         )
-        terms = node_terms(
-            [
-                Slice(span_no, text[start:end].decode(), name)
-                for span_no, text, start, end, name in commit.connection.execute(statement)
-            ]
-        )
+        slices = [
+            Slice(span_no, text[start:end].decode(), name)
+            for span_no, text, start, end, name in commit.connection.execute(statement)
+        ]
+        terms = node_terms(slices)
         commit.connection.execute(
             sa.update(node_version)
             .where(node_version.c.tenant == commit.tenant, node_version.c.version_no == version_no)
-            .values(term_ids=terms.ids, term_counts=terms.counts, term_total=terms.total)
+            .values(
+                term_ids=terms.ids,
+                term_counts=terms.counts,
+                term_total=terms.total,
+                preface=node_preface(slices),
+            )
         )
 
 

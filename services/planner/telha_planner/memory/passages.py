@@ -13,6 +13,8 @@ import sqlalchemy as sa
 from telha_planner.core.request import OPEN_END
 
 from . import standing
+from .embedded import Embedded
+from .node_vectors import NodeVectors
 from .pending import Pending
 from .records import DocumentRecord, PassageNode
 from .state import passage_state
@@ -31,6 +33,7 @@ class Passages:
         start: Since when the document is true, µs.
         span_nos: Numbers of the document's spans, in its order.
         fresh: Whether the source is new, so that there is nothing to compare with.
+        embedded: Vectors of the passages, None without an embedder.
         opened, closed, kept: Node versions, counted by `write`.
     """
 
@@ -41,6 +44,7 @@ class Passages:
     start: int
     span_nos: range
     fresh: bool
+    embedded: Embedded | None = None
     opened: int = 0
     closed: int = 0
     kept: int = 0
@@ -54,6 +58,7 @@ class Passages:
         commit = pending.commit
         node_nos = {} if self.fresh else standing.nodes_of(commit, self.source_no)
         before = standing.versions_of(commit, node_nos.values())
+        vectors = NodeVectors(pending, node_nos.values()) if self.embedded else None
         gone = set(before)
         kept: dict[int, tuple[int, ...]] = {}
         texts = [document.text[record.start : record.end] for record in document.spans]
@@ -72,6 +77,7 @@ class Passages:
                 same = says_already(rows, state, start, OPEN_END)
                 if same is not None:
                     kept[same.number] = passage.spans
+                    self._embed(vectors, passage, node_no, same.valid_from, kept=True)
                     continue
                 self.closed += self._supersede(rows, start)
             self.opened += 1
@@ -91,9 +97,11 @@ class Passages:
                     passage.terms.ids,
                     passage.terms.counts,
                     passage.terms.total,
+                    passage.preface,
                 )
             )
             self._link(version_no, passage.spans)
+            self._embed(vectors, passage, node_no, start, kept=False)
         for node_no in sorted(gone):
             self.closed += self._supersede(before[node_no], self.start)
         self._relink(kept)
@@ -132,6 +140,17 @@ class Passages:
             )
         for edge_id in sorted(before):
             self._supersede_edges(before[edge_id], self.start)
+
+    def _embed(
+        self, vectors: NodeVectors | None, passage: PassageNode, node_no: int, start: int, *, kept: bool
+    ) -> None:
+        if vectors is None or self.embedded is None:
+            return
+        made = self.embedded.of(passage.node_id)
+        if made is None:
+            return
+        vector = vectors.made(self.embedded.model, made)
+        (vectors.put if kept else vectors.replace)(node_no, vector, start)
 
     def _start(self, passage: PassageNode) -> int:
         return self.start if passage.valid_from is None else passage.valid_from

@@ -54,7 +54,8 @@ class Changes:
         node_spans: (link_no, version_no, span_no, tx_from, tx_to)
         edges: (edge_no, edge_id, from, to, type, confidence, source_no, valid_from, valid_to, tx_from, tx_to)
         clarifications: (row_no, clarification_id, node_no, state, question, tx_from, tx_to)
-        vector_models: (row_no, model, dimensions, baseline, tx_from)
+        vector_models: (row_no, model, dimensions, baseline)
+        active_models: (row_no, model, tx_from)
         vectors: (row_no, node_no, model, valid_from, values, tx_from, tx_to)
         closed_*: Rows that were known before and have ended since.
     """
@@ -71,6 +72,7 @@ class Changes:
     edges: Rows
     clarifications: Rows
     vector_models: Rows
+    active_models: Rows
     vectors: Rows
     closed_node_versions: Rows = ()
     closed_node_spans: Rows = ()
@@ -123,7 +125,8 @@ def _closings(number: sa.Column[int]) -> sa.Select[Any]:
 
 _version, _span, _link, _edge = tables.node_version.c, tables.span.c, tables.node_span.c, tables.edge.c
 _source, _text = tables.source.c, tables.source_version.c
-_question, _model, _vector = tables.clarification.c, tables.vector_model.c, tables.vector.c
+_question, _vector = tables.clarification.c, tables.vector.c
+_model, _active = tables.vector_model.c, tables.active_model.c
 
 # Made once: a tail runs after every commit, and making the statements would cost more than running them.
 _NEW = {
@@ -148,7 +151,8 @@ _NEW = {
         _question.row_no, _question.clarification_id, _question.node_no, _question.state, _question.question,
         _question.tx_from, _question.tx_to,
     ),
-    "vector_models": _new_rows(_model.row_no, _model.model, _model.dimensions, _model.baseline, _model.tx_from),
+    "vector_models": _new_rows(_model.row_no, _model.model, _model.dimensions, _model.baseline),
+    "active_models": _new_rows(_active.row_no, _active.model, _active.tx_from),
     "vectors": _new_rows(
         _vector.row_no, _vector.node_no, _vector.model, _vector.valid_from, _vector["values"],
         _vector.tx_from, _vector.tx_to,

@@ -49,6 +49,7 @@ class PassageNode:
         properties: RFC 8785 JSON object.
         valid_from: Since when it is true where it states that itself, as a turn of a conversation does; None is the
             document's start.
+        preface: What stands before its text in what is embedded of it; None embeds nothing.
     """
 
     node_id: bytes
@@ -57,6 +58,7 @@ class PassageNode:
     properties: str
     terms: Terms
     valid_from: int | None = None
+    preface: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

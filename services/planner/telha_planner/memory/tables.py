@@ -120,6 +120,8 @@ node_version = sa.Table(
     sa.Column("term_ids", sa.LargeBinary, nullable=False),  # uint64 little-endian, ascending
     sa.Column("term_counts", sa.LargeBinary, nullable=False),  # uint32 little-endian, beside term_ids
     sa.Column("term_total", BIG, nullable=False),  # document length of BM25
+    # Stands before its text in what is embedded: names of source and sections. NULL: nothing is embedded.
+    sa.Column("preface", sa.Text),
     sa.Index("node_version_of_node", "tenant", "node_no", "tx_from"),
     sa.Index("node_version_closed", "tenant", "tx_to"),
 )
@@ -199,9 +201,17 @@ vector_model = sa.Table(
     sa.Column("model", sa.Text, nullable=False),
     sa.Column("dimensions", sa.Integer, nullable=False),
     sa.Column("baseline", sa.Double, nullable=False),  # cosine of unrelated texts under the model
-    # Active since; the newest at tx_t is the active model. OPEN_END: never made active, its vectors wait.
-    sa.Column("tx_from", BIG, nullable=False),
     sa.UniqueConstraint("tenant", "model"),
+)
+
+# The newest row at tx_t names the active model; the vectors of others wait.
+active_model = sa.Table(
+    "active_model",
+    metadata,
+    sa.Column("tenant", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("row_no", BIG, primary_key=True, autoincrement=False),
+    sa.Column("model", sa.Text, nullable=False),
+    sa.Column("tx_from", BIG, nullable=False),
 )
 
 erasure = sa.Table(

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 
 from . import clock, erasure, writes_clarifications, writes_documents, writes_edges, writes_nodes
 from .clock import Commit
+from .embedded import Embedded
 from .idempotency import DEFAULT_KEEP_US, Outcome, Outcomes
 from .records import (
     ClarificationRecord,
@@ -56,31 +57,46 @@ class Writer:
             return Outcomes(connection, tenant, self.now(), self.keep_us).stored(key, Committed)
 
     def write_documents(
-        self, tenant: int, documents: Sequence[DocumentRecord], *, key: IdempotencyKey | None = None
+        self,
+        tenant: int,
+        documents: Sequence[DocumentRecord],
+        embedded: Embedded | None = None,
+        *,
+        key: IdempotencyKey | None = None,
     ) -> Committed:
         """
-        Write parsed documents; see `writes_documents`.
+        Write parsed documents, with the vectors made for them; see `writes_documents`.
 
         Raises:
             RequestInvalid: A source is named twice or lives in another space.
+            Unprepared: *embedded* has passed over a document that says something new.
         """
 
         def write(commit: Commit) -> Committed:
-            written, outcomes = writes_documents.write(commit, documents)
+            written, outcomes = writes_documents.write(commit, documents, embedded)
             return _committed(commit, written=written, sources=outcomes)
 
         return self._once(tenant, key, Committed, write)
 
-    def put_nodes(self, tenant: int, records: Sequence[NodeRecord], *, key: IdempotencyKey | None = None) -> Committed:
+    def put_nodes(
+        self,
+        tenant: int,
+        records: Sequence[NodeRecord],
+        embedded: Embedded | None = None,
+        *,
+        key: IdempotencyKey | None = None,
+    ) -> Committed:
         """
-        Write nodes; see `writes_nodes`.
+        Write nodes, with the vectors made for them; see `writes_nodes`.
 
         Raises:
             RequestInvalid: An item breaks a rule.
         """
-        return self._once(
-            tenant, key, Committed, lambda commit: _committed(commit, written=writes_nodes.write(commit, records))
-        )
+
+        def write(commit: Commit) -> Committed:
+            return _committed(commit, written=writes_nodes.write(commit, records, embedded))
+
+        return self._once(tenant, key, Committed, write)
 
     def put_edges(
         self,

@@ -17,6 +17,7 @@ from telha_planner.core.request import OPEN_END
 
 from .batch import refuse_repeated
 from .clock import Commit
+from .embedded import Embedded, Unprepared
 from .passages import Passages
 from .pending import Pending
 from .records import DocumentRecord, IngestedSource
@@ -37,18 +38,21 @@ class _Source:
     input_hash: bytes
 
 
-def write(commit: Commit, documents: Sequence[DocumentRecord]) -> tuple[bool, tuple[IngestedSource, ...]]:
+def write(
+    commit: Commit, documents: Sequence[DocumentRecord], embedded: Embedded | None = None
+) -> tuple[bool, tuple[IngestedSource, ...]]:
     """
-    Write *documents*.
+    Write *documents*, with the vectors of their passages where there are any.
 
     Returns:
         Whether anything was written, and what became of each document.
 
     Raises:
         RequestInvalid: A source is named twice or would move to another space, or ids that it derives are taken.
+        Unprepared: A document says something new that *embedded* has passed over.
     """
     refuse_repeated((document.source_id for document in documents), "documents", "source_id")
-    sources = _sources(commit, documents)
+    sources = _sources(commit.connection, commit.tenant, documents)
     spaces = Spaces(commit, (document.space for document in documents))
     owners = _node_owners(commit, documents, sources)
     pending = Pending(commit)
@@ -66,8 +70,10 @@ def write(commit: Commit, documents: Sequence[DocumentRecord]) -> tuple[bool, tu
                 nodes_closed=0,
                 nodes_kept=len(document.nodes),
             )
+        elif embedded is not None and document.source_id in embedded.passed_over:
+            raise Unprepared
         else:
-            outcome = _write_one(pending, document, current, spaces)
+            outcome = _write_one(pending, document, current, spaces, embedded)
         outcomes.append(outcome)
     if pending.empty:
         return False, tuple(outcomes)
@@ -75,7 +81,23 @@ def write(commit: Commit, documents: Sequence[DocumentRecord]) -> tuple[bool, tu
     return True, tuple(outcomes)
 
 
-def _write_one(pending: Pending, document: DocumentRecord, current: _Source | None, spaces: Spaces) -> IngestedSource:
+def unchanged(connection: sa.Connection, tenant: int, documents: Sequence[DocumentRecord]) -> frozenset[bytes]:
+    """The sources of which *documents* say nothing new at this moment."""
+    sources = _sources(connection, tenant, documents)
+    return frozenset(
+        document.source_id
+        for document in documents
+        if (current := sources.get(document.source_id)) is not None and _is_unchanged(document, current)
+    )
+
+
+def _write_one(
+    pending: Pending,
+    document: DocumentRecord,
+    current: _Source | None,
+    spaces: Spaces,
+    embedded: Embedded | None,
+) -> IngestedSource:
     commit = pending.commit
     start = commit.tx if document.valid_from is None else document.valid_from
     if current is None:
@@ -95,6 +117,7 @@ def _write_one(pending: Pending, document: DocumentRecord, current: _Source | No
         start=start,
         span_nos=span_nos,
         fresh=current is None,
+        embedded=embedded,
     )
     passages.write()
     return IngestedSource(
@@ -165,7 +188,7 @@ def _add_spans(pending: Pending, document: DocumentRecord, source_no: int) -> ra
     return span_nos
 
 
-def _sources(commit: Commit, documents: Sequence[DocumentRecord]) -> dict[bytes, _Source]:
+def _sources(connection: sa.Connection, tenant: int, documents: Sequence[DocumentRecord]) -> dict[bytes, _Source]:
     found: dict[bytes, _Source] = {}
     for chunk in chunks(document.source_id for document in documents):
         statement = (
@@ -183,12 +206,12 @@ def _sources(commit: Commit, documents: Sequence[DocumentRecord]) -> dict[bytes,
                 sa.and_(
                     source_version.c.tenant == source.c.tenant,
                     source_version.c.source_no == source.c.source_no,
-                    commit.stands(source_version),
+                    source_version.c.tx_to + 0 == OPEN_END,  # as `Commit.stands`
                 ),
             )
-            .where(source.c.tenant == commit.tenant, source.c.source_id.in_(chunk))
+            .where(source.c.tenant == tenant, source.c.source_id.in_(chunk))
         )
-        for source_id, *rest in commit.connection.execute(statement):
+        for source_id, *rest in connection.execute(statement):
             found[source_id] = _Source(*rest)
     return found
 

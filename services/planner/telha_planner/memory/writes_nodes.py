@@ -15,8 +15,9 @@ from telha_planner.models.analysis import term_counts
 from . import known_nodes
 from .batch import refuse_repeated, valid_time
 from .clock import Commit
+from .embedded import Embedded, text_to_embed
 from .known_nodes import KnownNode
-from .node_vectors import NodeVectors
+from .node_vectors import NodeVector, NodeVectors
 from .pending import Pending
 from .provenance import Provenance, Slice
 from .records import NodeRecord, Terms
@@ -27,9 +28,9 @@ from .tables import node, node_span, node_version
 from .validity import Standing, says_already, supersede
 
 
-def write(commit: Commit, records: Sequence[NodeRecord]) -> bool:
+def write(commit: Commit, records: Sequence[NodeRecord], embedded: Embedded | None = None) -> bool:
     """
-    Write *records*.
+    Write *records*; those without a vector of their own get one from *embedded*.
 
     Returns:
         Whether anything was written.
@@ -64,13 +65,21 @@ def write(commit: Commit, records: Sequence[NodeRecord]) -> bool:
             for row in supersede(rows, start, end):
                 pending.supersede_node(row.number, row.remains_until)
             _open(pending, node_no, record, (start, end), state, provenance.of(record))
-            vectors.replace(place, node_no, record.vector, start)
-        elif record.vector is not None:
-            vectors.put(place, node_no, record.vector, same.valid_from if record.valid_from is None else start)
+            vectors.replace(node_no, _vector(vectors, place, record, embedded), start)
+        elif (vector := _vector(vectors, place, record, embedded)) is not None:
+            own_start = record.vector is not None and record.valid_from is not None
+            vectors.put(node_no, vector, start if own_start else same.valid_from)
     if pending.empty:
         return False
     pending.flush()
     return True
+
+
+def _vector(vectors: NodeVectors, place: str, record: NodeRecord, embedded: Embedded | None) -> NodeVector | None:
+    if record.vector is not None:
+        return vectors.own(place, record.vector)
+    made = None if embedded is None else embedded.of(record.node_id)
+    return None if embedded is None or made is None else vectors.made(embedded.model, made)
 
 
 def _open(
@@ -96,6 +105,7 @@ def _open(
             record.properties,
             state,
             *terms,
+            node_preface(slices),
         )
     )
     pending.rows(node_span).extend(
@@ -107,8 +117,12 @@ def node_terms(slices: Sequence[Slice]) -> Terms:
     """What BM25 counts of a node: the names of its sources, each once, and the texts of its spans."""
     if not slices:
         return Terms.of({})
-    names = dict.fromkeys(piece.name for piece in slices)
-    return Terms.of(term_counts("\n".join([*names, *(piece.text for piece in slices)])))
+    return Terms.of(term_counts(text_to_embed(node_preface(slices) or "", (piece.text for piece in slices))))
+
+
+def node_preface(slices: Sequence[Slice]) -> str | None:
+    """What stands before the texts of a node's spans: the names of its sources, each once."""
+    return "\n".join(dict.fromkeys(piece.name for piece in slices)) or None
 
 
 def _refuse_foreign(place: str, record: NodeRecord, found: KnownNode | None, spaces: Spaces) -> None:

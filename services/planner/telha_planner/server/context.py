@@ -6,12 +6,13 @@ from telha.context.v1 import context_pb2
 
 from telha_planner.answers import ContextAnswer
 from telha_planner.core.errors import ContextDisabled
+from telha_planner.models.embedders.questions import QuestionVector
 
 from .call import Call, Service
-from .dispatch import PlanThread
 from .meters import Meters
 from .planner import proven
 from .ports import Planning, Records
+from .questions import QuestionThreads
 from .quota import Quota
 from .translate_context import build_response, read_build
 from .wire import decode
@@ -30,10 +31,17 @@ class ContextSurface:
     INVALID_REASON = "CONTEXT_INVALID"
 
     def __init__(
-        self, planning: Planning, thread: PlanThread, records: Records, quota: Quota, meters: Meters, *, enabled: bool
+        self,
+        planning: Planning,
+        threads: QuestionThreads,
+        records: Records,
+        quota: Quota,
+        meters: Meters,
+        *,
+        enabled: bool,
     ) -> None:
         self._planning = planning
-        self._thread = thread
+        self._threads = threads
         self._records = records
         self._quota = quota
         self._meters = meters
@@ -49,14 +57,14 @@ class ContextSurface:
             raise ContextDisabled
         credential = call.admitted(self._quota)
 
-        def work() -> tuple[ContextAnswer, float, context_pb2.BuildResponse]:
+        def work(question: QuestionVector | None) -> tuple[ContextAnswer, float, context_pb2.BuildResponse]:
             request, wanted, sent = read_build(decode(context_pb2.BuildRequest, raw))
             started = time.perf_counter()
-            answer = self._planning.context(credential, request, sent)
+            answer = self._planning.context(credential, request, sent, question)
             planner_ms = (time.perf_counter() - started) * 1000
             return answer, planner_ms, build_response(answer, wanted)
 
-        answer, planner_ms, response = await self._thread.run(work, call.deadline)
+        answer, planner_ms, response = await self._threads.run(work, call.deadline)
         await proven(self._records, answer, call)
         self._meters.context_answered(answer, planner_ms)
         return response

@@ -7,10 +7,11 @@ from telha.planner.v1 import planner_pb2
 
 from telha_planner.answers import Answer
 from telha_planner.core.errors import InsufficientEvidence
+from telha_planner.models.embedders.questions import QuestionVector
 
 from .call import Call, Service
-from .dispatch import PlanThread
 from .ports import Planning, Records
+from .questions import QuestionThreads
 from .quota import Quota
 from .translate_plan import plan_message, read_plan, read_select, window_message
 from .wire import decode
@@ -42,9 +43,9 @@ class PlannerSurface:
         quota: Calls of each key, Plan and Select together.
     """
 
-    def __init__(self, planning: Planning, thread: PlanThread, records: Records, quota: Quota) -> None:
+    def __init__(self, planning: Planning, threads: QuestionThreads, records: Records, quota: Quota) -> None:
         self._planning = planning
-        self._thread = thread
+        self._threads = threads
         self._records = records
         self._quota = quota
 
@@ -56,9 +57,9 @@ class PlannerSurface:
         """Recall, weigh and select from memory."""
         credential = call.admitted(self._quota)
 
-        def work() -> tuple[Answer, planner_pb2.PlanResponse]:
+        def work(question: QuestionVector | None) -> tuple[Answer, planner_pb2.PlanResponse]:
             request, sent = read_plan(decode(planner_pb2.PlanRequest, raw))
-            answer = self._planning.plan(credential, request, sent)
+            answer = self._planning.plan(credential, request, sent, question)
             plan = plan_message(answer.plan, answer.trace_id)
             return answer, planner_pb2.PlanResponse(plan=plan, window=window_message(answer.window))
 
@@ -68,14 +69,14 @@ class PlannerSurface:
         """Select from the caller's pool."""
         credential = call.admitted(self._quota)
 
-        def work() -> tuple[Answer, planner_pb2.SelectResponse]:
+        def work(_: QuestionVector | None) -> tuple[Answer, planner_pb2.SelectResponse]:
             request, sent = read_select(decode(planner_pb2.SelectRequest, raw))
             answer = self._planning.select(credential, request, sent)
             return answer, planner_pb2.SelectResponse(plan=plan_message(answer.plan, answer.trace_id))
 
         return await self._answered(work, call)
 
-    async def _answered(self, work: Callable[[], tuple[Answer, R]], call: Call) -> R:
-        answer, response = await self._thread.run(work, call.deadline)
+    async def _answered(self, work: Callable[[QuestionVector | None], tuple[Answer, R]], call: Call) -> R:
+        answer, response = await self._threads.run(work, call.deadline)
         await proven(self._records, answer, call)
         return response

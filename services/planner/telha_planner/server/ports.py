@@ -21,6 +21,7 @@ from telha_planner.memory.records import (
 )
 from telha_planner.memory.tenants import TenantInfo
 from telha_planner.memory.writes import Spaces
+from telha_planner.models.embedders.questions import QuestionVector
 
 
 class Planning(Protocol):
@@ -29,10 +30,14 @@ class Planning(Protocol):
     def caller(self, credential: str) -> Caller:
         """Who is calling; raises `Unauthenticated`."""
 
-    def plan(self, credential: str, request: PlanRequest, sent: Mapping[str, Any]) -> Answer:
-        """Plan from memory; *sent* is the request as sent, for the trace."""
+    def plan(
+        self, credential: str, request: PlanRequest, sent: Mapping[str, Any], question: QuestionVector | None = None
+    ) -> Answer:
+        """Plan from memory; *sent* is the request as sent, for the trace. Raises `QuestionNotEmbedded`."""
 
-    def context(self, credential: str, request: PlanRequest, sent: Mapping[str, Any]) -> ContextAnswer:
+    def context(
+        self, credential: str, request: PlanRequest, sent: Mapping[str, Any], question: QuestionVector | None = None
+    ) -> ContextAnswer:
         """Plan from memory under the limits of Context, as items."""
 
     def select(self, credential: str, request: SelectRequest, sent: Mapping[str, Any]) -> Answer:

@@ -1,4 +1,4 @@
-"""Vectors by text, derived artifacts, idempotency and API keys, erasure of spaces and deletion of tenants."""
+"""Vectors by text, models by time, derived artifacts, idempotency and API keys, erasure of spaces and tenants."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -11,6 +11,22 @@ def upgrade() -> None:
     """Add columns that are empty in old rows, and new tables."""
     op.add_column("vector", sa.Column("text_hash", sa.LargeBinary(length=16), nullable=True))
     op.create_index("vector_of_text", "vector", ["tenant", "model", "text_hash"], unique=False)
+    op.add_column("node_version", sa.Column("preface", sa.Text(), nullable=True))
+    op.create_table(
+        "active_model",
+        sa.Column("tenant", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("row_no", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("model", sa.Text(), nullable=False),
+        sa.Column("tx_from", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("tenant", "row_no"),
+    )
+    op.execute(
+        sa.text(
+            "INSERT INTO active_model (tenant, row_no, model, tx_from) "
+            "SELECT tenant, row_no, model, tx_from FROM vector_model WHERE tx_from < :open_end"
+        ).bindparams(open_end=2**63 - 1)
+    )
+    op.drop_column("vector_model", "tx_from")
     op.add_column("erasure", sa.Column("space", sa.Text(), nullable=True))
     op.create_table(
         "derivation",

@@ -1,0 +1,109 @@
+"""
+Vectors at ingest: made in the ingest child, before the write transaction opens, like counting and analysis.
+
+Rule 1: a text that the tenant has a vector of is not embedded again, whatever node it stands on.
+Rule 2: no vectors, no write: a call whose vectors cannot be made fails whole with `Unavailable`, so that what is
+written can always be found by what it means.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import structlog
+
+from telha_planner.core.errors import Unavailable
+from telha_planner.memory import writes_documents
+from telha_planner.memory.cited_texts import texts_to_embed
+from telha_planner.memory.embedded import Embedded, hash_of, known_vectors, text_to_embed
+from telha_planner.memory.records import DocumentRecord, NodeRecord
+from telha_planner.memory.store import Store
+from telha_planner.models.embedders.seam import Embedder, EmbedderFailed
+
+PART = "the embedder"
+
+_log = structlog.get_logger(__name__)
+
+
+class Embedding:
+    """
+    Embeds what is about to be written to *store*.
+
+    Args:
+        embedder: The configured one, None if there is none: then nothing is embedded.
+    """
+
+    def __init__(self, embedder: Embedder | None, store: Store) -> None:
+        self._embedder = embedder
+        self._store = store
+
+    def of_documents(self, tenant: int, documents: Sequence[DocumentRecord], *, every: bool) -> Embedded | None:
+        """
+        Vectors of the passages and windows of *documents*; None without an embedder.
+
+        Args:
+            every: Embed also what the store has already in this form; else its documents are passed over.
+
+        Raises:
+            Unavailable: The embedder fails.
+        """
+        if self._embedder is None:
+            return None
+        passed_over: frozenset[bytes] = frozenset()
+        if not every:
+            with self._store.reading(tenant) as connection:
+                passed_over = writes_documents.unchanged(connection, tenant, documents)
+        new = [document for document in documents if document.source_id not in passed_over]
+        return self._embedded(self._embedder, tenant, _passages(new), passed_over)
+
+    def of_nodes(self, tenant: int, records: Sequence[NodeRecord]) -> Embedded | None:
+        """
+        Vectors of those of *records* that rest on spans and bring none of their own; None without an embedder.
+
+        Raises:
+            Unavailable: The embedder fails.
+        """
+        if self._embedder is None:
+            return None
+        return self._embedded(self._embedder, tenant, texts_to_embed(self._store, tenant, records).items())
+
+    def _embedded(
+        self,
+        embedder: Embedder,
+        tenant: int,
+        texts: Iterable[tuple[bytes, str]],
+        passed_over: frozenset[bytes] = frozenset(),
+    ) -> Embedded:
+        text_of: dict[bytes, bytes] = {}
+        distinct: dict[bytes, str] = {}
+        for node_id, text in texts:
+            text_of[node_id] = text_hash = hash_of(text)
+            distinct[text_hash] = text
+        values = known_vectors(self._store, tenant, embedder.model.name, distinct) if distinct else {}
+        missing = {text_hash: text for text_hash, text in distinct.items() if text_hash not in values}
+        values.update(made(embedder, missing))
+        return Embedded(embedder.model, text_of, values, passed_over)
+
+
+def made(embedder: Embedder, texts: Mapping[bytes, str]) -> dict[bytes, bytes]:
+    """
+    The vectors of *texts*, by the same keys.
+
+    Raises:
+        Unavailable: The embedder fails.
+    """
+    if not texts:
+        return {}
+    try:
+        vectors = embedder.passages(list(texts.values()))
+    except EmbedderFailed as failed:
+        _log.error("embedding_failed", model=embedder.model.name, texts=len(texts), cause=str(failed))
+        raise Unavailable(part=PART) from failed
+    return {text_hash: vector.tobytes() for text_hash, vector in zip(texts, vectors, strict=True)}
+
+
+def _passages(documents: Iterable[DocumentRecord]) -> Iterator[tuple[bytes, str]]:
+    for document in documents:
+        texts = [document.text[span.start : span.end].decode() for span in document.spans]
+        for passage in document.nodes:
+            if passage.preface is not None:
+                own = [texts[position] for position in passage.spans]
+                yield passage.node_id, text_to_embed(passage.preface, own)

@@ -1,0 +1,1 @@
+"""Embedders behind one seam: texts in, vectors of one model out."""
