@@ -6,15 +6,17 @@ from importlib.metadata import version
 
 import phase_b
 import plan
+import plan_beside
 import plan_columns
 from measure import Row, show
 
 
 def rows() -> Iterator[Row]:
-    """Phase B, a whole Plan, and recall by itself."""
+    """Phase B, a whole Plan, recall by itself, and a plan beside another tenant's load."""
     yield from phase_b.rows()
     yield from plan.rows()
     yield from plan_columns.rows()
+    yield from plan_beside.rows()
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from telha_client import Client
+from telha_planner.bootstrap import MOST_ROWS_AT_ONCE
 from telha_planner.caller import Caller
 from telha_planner.columns.tenant import Columns
 from telha_planner.config import PlannerConfig, ServerSettings
@@ -25,7 +26,7 @@ from telha_planner.pipeline import Planning
 from telha_planner.server.administration import AdministrationSurface
 from telha_planner.server.call import Service
 from telha_planner.server.context import ContextSurface
-from telha_planner.server.dispatch import PlanThread
+from telha_planner.server.dispatch import PlanThread, WorkThread
 from telha_planner.server.listener import Listener
 from telha_planner.server.memory import MemorySurface
 from telha_planner.server.meters import Meters
@@ -106,8 +107,9 @@ class RealPlanner(PlannerServer):
         self._spool_bytes = spool_bytes
         url = f"sqlite:///{folder / 'memory.db'}"
         self.store = Store.open(url, busy_timeout_ms=10_000)
-        self.plan_thread = PlanThread(self.config.server.max_waiting)
-        self.writes = PlanThread(32, "administration")
+        self._columns = Columns(self.store, 1 << 30, MOST_ROWS_AT_ONCE)
+        self.plan_thread = PlanThread(self.config.server.max_waiting, self._columns.advance)
+        self.writes = WorkThread(32, "administration")
         self.directory = Directory(self.store, _now)
         embedder = opened(self.config.embedding)
         self._questions = None if embedder is None else Questions(embedder)
@@ -148,7 +150,7 @@ class RealPlanner(PlannerServer):
         self.writer = TraceWriter(self._writer, self._token)
         planning = Planning(
             store=self.store,
-            columns=Columns(self.store, memory_limit_bytes=1 << 30),
+            columns=self._columns,
             texts=SourceTexts(self.store, limit_bytes=1 << 26),
             tokenizers=Tokenizers(self.config.tokens),
             config=self.config,

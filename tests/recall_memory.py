@@ -263,3 +263,19 @@ def facts(found: Recalled, *, numbers: bool = True) -> dict[str, object]:
     )  # fmt: skip
     exact = {name: (getattr(found, name).dtype.str, getattr(found, name).tobytes()) for name in columns}
     return {**exact, "kinds": found.kinds, "stats": found.stats}
+
+
+def erase(memory: Memory, source_id: bytes) -> None:
+    """Remove a source with all its nodes, as the writer does."""
+    source_no = memory._sources.pop(source_id)
+    tenant = memory.tenant
+    with memory.commit(erased=True) as commit:
+        node = tables.node
+        nodes = sa.select(node.c.node_no).where(node.c.tenant == tenant, node.c.source_no == source_no)
+        for table in (tables.node_version, tables.vector):
+            commit.connection.execute(sa.delete(table).where(table.c.tenant == tenant, table.c.node_no.in_(nodes)))
+        for table in (tables.edge, tables.span, tables.source_version, tables.node, tables.source):
+            commit.connection.execute(sa.delete(table).where(table.c.tenant == tenant, table.c.source_no == source_no))
+        link = tables.node_span
+        spans = sa.select(tables.span.c.span_no).where(tables.span.c.tenant == tenant)
+        commit.connection.execute(sa.delete(link).where(link.c.tenant == tenant, link.c.span_no.not_in(spans)))

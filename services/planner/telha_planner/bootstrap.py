@@ -32,7 +32,7 @@ from telha_planner.models.tokenizers import Tokenizers, TokenizersInvalid
 from telha_planner.pipeline import Planning
 from telha_planner.server.administration import AdministrationSurface
 from telha_planner.server.context import ContextSurface
-from telha_planner.server.dispatch import PlanThread
+from telha_planner.server.dispatch import PlanThread, WorkThread
 from telha_planner.server.listener import Listener, ListenFailed
 from telha_planner.server.memory import MemorySurface
 from telha_planner.server.meters import Meters
@@ -52,6 +52,8 @@ MEBIBYTE = 1 << 20
 ADMINISTRATION_WAITING = 32
 """Writes of keys and tenants that may wait; each is one small transaction."""
 HOUR_US = 3_600_000_000
+MOST_ROWS_AT_ONCE = 500
+"""Rows of columns that are read in one job of the plan thread: about as long as a plan takes."""
 INGEST_END_S = 2.0
 """What is left to the write that runs once the listener has drained: its caller has gone, and it is all or nothing."""
 
@@ -90,9 +92,10 @@ async def serve(config: PlannerConfig) -> None:
         parts.push_async_callback(ingest.close)
         await ingest.start()
         texts = SourceTexts(store, config.store.text_cache_mb * MEBIBYTE)
+        columns = Columns(store, config.store.columns_memory_mb * MEBIBYTE, MOST_ROWS_AT_ONCE)
         planning = Planning(
             store=store,
-            columns=Columns(store, config.store.columns_memory_mb * MEBIBYTE),
+            columns=columns,
             texts=texts,
             tokenizers=tokenizers,
             config=config,
@@ -102,11 +105,11 @@ async def serve(config: PlannerConfig) -> None:
         )
         spool, writer = await _trace_path(config, parts)
         meters = Meters()
-        thread = PlanThread(config.server.max_waiting)
+        thread = PlanThread(config.server.max_waiting, columns.advance)
         parts.callback(thread.close)
         threads = QuestionThreads(thread, questions)
         parts.callback(threads.close)
-        writes = PlanThread(ADMINISTRATION_WAITING, "administration")
+        writes = WorkThread(ADMINISTRATION_WAITING, "administration")
         parts.callback(writes.close)
         administration = AdministrationSurface(planning, thread, writes, Directory(store, now))
         listener = _listener(config, planning, threads, spool, writer, ingest, Sources(store), meters, administration)

@@ -41,7 +41,7 @@ The night tram to the harbour stops at two.
 def planner(folder, config):
     """A real planner's Plan, Select and Context on a real listener."""
     parts = parts_in(folder, config=config)
-    thread = PlanThread(4)
+    thread = PlanThread(4, lambda _: True)
     spools = []
 
     def services():

@@ -4,9 +4,8 @@ import threading
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
 from recall_histories import History
-from recall_memory import Memory, a_query, facts, recalled, uid
+from recall_memory import Memory, a_query, erase, facts, recalled, uid
 from telha_planner.columns.tenant import Columns
 from telha_planner.memory import tables
 from telha_planner.recall.recall import recall
@@ -17,21 +16,6 @@ def memory(tmp_path: Path):
     made = Memory(tmp_path)
     yield made
     made.close()
-
-
-def erase(memory: Memory, source_id: bytes) -> None:
-    source_no = memory._sources.pop(source_id)
-    tenant = memory.tenant
-    with memory.commit(erased=True) as commit:
-        node = tables.node
-        nodes = sa.select(node.c.node_no).where(node.c.tenant == tenant, node.c.source_no == source_no)
-        for table in (tables.node_version, tables.vector):
-            commit.connection.execute(sa.delete(table).where(table.c.tenant == tenant, table.c.node_no.in_(nodes)))
-        for table in (tables.edge, tables.span, tables.source_version, tables.node, tables.source):
-            commit.connection.execute(sa.delete(table).where(table.c.tenant == tenant, table.c.source_no == source_no))
-        link = tables.node_span
-        spans = sa.select(tables.span.c.span_no).where(tables.span.c.tenant == tenant)
-        commit.connection.execute(sa.delete(link).where(link.c.tenant == tenant, link.c.span_no.not_in(spans)))
 
 
 def test_an_erasure_drops_what_was_read_before_it(memory):

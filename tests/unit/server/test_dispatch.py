@@ -1,10 +1,12 @@
 import asyncio
 import threading
 import time
+from itertools import pairwise
 
 import pytest
+from telha_planner.columns.tenant import Behind
 from telha_planner.core.errors import DeadlineExceeded, NotFound, Overloaded, Unavailable
-from telha_planner.server.dispatch import PlanThread
+from telha_planner.server.dispatch import MOST_WAITING_FOR_A_LOAD, PlanThread
 
 
 def soon(seconds: float = 30.0) -> float:
@@ -19,7 +21,7 @@ async def until(condition):
 
 @pytest.fixture
 def thread():
-    thread = PlanThread(max_waiting=2)
+    thread = PlanThread(2, lambda _: True)
     yield thread
     thread.close()
 
@@ -132,7 +134,7 @@ def test_errors_reach_the_caller_as_they_are(thread):
 
 def test_a_closed_thread_finishes_what_runs_and_refuses_the_rest():
     async def scenario():
-        thread, gate = PlanThread(max_waiting=2), Gate()
+        thread, gate = PlanThread(2, lambda _: True), Gate()
         running = asyncio.ensure_future(thread.run(gate, soon()))
         await until(gate.entered.is_set)
         waiting = asyncio.ensure_future(thread.run(lambda: "never", soon()))
@@ -145,5 +147,124 @@ def test_a_closed_thread_finishes_what_runs_and_refuses_the_rest():
             await waiting
         with pytest.raises(Unavailable):
             await thread.run(lambda: "never", soon())
+
+    asyncio.run(scenario())
+
+
+class Far:
+    """Columns of one tenant that need some slices; work for it raises `Behind` until they are read."""
+
+    def __init__(self, slices):
+        self.left = slices
+        self.order = []
+
+    def advance(self, tenant):
+        assert tenant == 7
+        self.left -= 1
+        self.order.append("slice")
+        return self.left <= 0
+
+    def work(self):
+        if self.left > 0:
+            raise Behind(7)
+        self.order.append("far")
+        return "far"
+
+
+def with_columns(advance, scenario, max_waiting=2):
+    thread = PlanThread(max_waiting, advance)
+    try:
+        return asyncio.run(scenario(thread))
+    finally:
+        thread.close()
+
+
+def test_a_tenant_that_catches_up_holds_up_nobody_else():
+    """A1: work of others runs between the slices, and all calls of the tenant share one load."""
+    endless = 1 << 60
+    far = Far(endless)
+
+    async def scenario(thread):
+        calls = [asyncio.ensure_future(thread.run(far.work, soon())) for _ in range(3)]
+        await until(lambda: far.left < endless)
+        for _ in range(10):
+            await thread.run(lambda: far.order.append("other"), soon())
+        assert thread.held == 0
+        far.left = 5
+        return await asyncio.gather(*calls)
+
+    assert with_columns(far.advance, scenario) == ["far"] * 3
+    others = [index for index, what in enumerate(far.order) if what == "other"]
+    assert all(after - before <= 3 for before, after in pairwise(others))
+
+
+def test_a_call_that_cannot_wait_for_its_columns_leaves_them_loading():
+    """A1: its deadline ends the call, not the load; the next call finds it done."""
+    far, slow = Far(10), threading.Event()
+
+    def advance(tenant):
+        slow.wait(10)
+        return far.advance(tenant)
+
+    async def scenario(thread):
+        with pytest.raises(DeadlineExceeded):
+            await thread.run(far.work, time.monotonic() + 0.02)
+        left = asyncio.ensure_future(thread.run(far.work, soon()))
+        await asyncio.sleep(0.01)
+        left.cancel()
+        slow.set()
+        return await thread.run(far.work, soon())
+
+    assert with_columns(advance, scenario) == "far"
+    assert far.order == ["slice"] * 10 + ["far"]
+
+
+def test_a_load_that_fails_fails_its_callers_and_is_begun_again():
+    """A1: a store that is away while columns load answers UNAVAILABLE; nothing is stuck."""
+    far, broken = Far(3), [True]
+
+    def advance(tenant):
+        if broken[0]:
+            raise Unavailable(part="the memory store")
+        return far.advance(tenant)
+
+    async def scenario(thread):
+        for call in [asyncio.ensure_future(thread.run(far.work, soon())) for _ in range(2)]:
+            with pytest.raises(Unavailable):
+                await call
+        broken[0] = False
+        return await thread.run(far.work, soon())
+
+    assert with_columns(advance, scenario) == "far"
+
+
+def test_calls_beyond_what_may_wait_for_a_load_are_refused():
+    """A1: those that waited for their columns are all answered, however short the queue."""
+    far = Far(1 << 60)
+
+    async def scenario(thread):
+        calls = [asyncio.ensure_future(thread.run(far.work, soon())) for _ in range(MOST_WAITING_FOR_A_LOAD)]
+        await until(lambda: thread._loads and thread._loads[7].waiting == MOST_WAITING_FOR_A_LOAD)
+        with pytest.raises(Overloaded):
+            await thread.run(far.work, soon())
+        thread._max_waiting = 0
+        far.left = 1
+        return await asyncio.gather(*calls)
+
+    answers = with_columns(far.advance, scenario, max_waiting=MOST_WAITING_FOR_A_LOAD)
+    assert answers == ["far"] * MOST_WAITING_FOR_A_LOAD
+
+
+def test_a_load_ends_with_the_thread():
+    """A1: a drain does not wait for columns that nobody will read."""
+    far = Far(1 << 60)
+
+    async def scenario():
+        thread = PlanThread(2, far.advance)
+        call = asyncio.ensure_future(thread.run(far.work, soon()))
+        await until(lambda: far.order)
+        thread.close()
+        with pytest.raises(Unavailable):
+            await call
 
     asyncio.run(scenario())

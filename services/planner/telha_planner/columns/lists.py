@@ -2,7 +2,8 @@
 Lists of rows by key: which spans a version has, which edges a node, which versions a term.
 
 One structure for all of them: sorted segments, the oldest largest. Loading makes one segment; appending adds a small
-one, and neighbours of similar size are merged, so there are few and each row is moved a logarithmic number of times.
+one, and neighbours of similar size are merged up to a limit, so there are few and each row is moved a logarithmic
+number of times.
 Rule: appended rows are greater than all before, so each key's rows ascend whatever the segments.
 """
 
@@ -14,6 +15,8 @@ import numpy.typing as npt
 from telha_planner.core.model import Int32, Int64
 
 _NONE = np.empty(0, np.int32)
+_LARGEST_MERGED = 1 << 18
+"""Rows up to which segments are merged: a longer merge would be felt by every plan that waits for it."""
 _MERGE_BELOW = 2
 """A segment is merged with its elder when that is smaller than this many times its size."""
 
@@ -59,7 +62,7 @@ class Lists:
                 _NONE if counts is None else np.asarray(counts, np.int32)[order],
             )
         )
-        while len(self._segments) > 1 and len(self._segments[-2].rows) < _MERGE_BELOW * len(self._segments[-1].rows):
+        while len(self._segments) > 1 and _worth_merging(*self._segments[-2:]):
             newer, older = self._segments.pop(), self._segments.pop()
             self._segments.append(_merged(older, newer))
 
@@ -104,6 +107,11 @@ class Lists:
             return np.empty(0, np.int64), _NONE, _NONE
         owners, rows, counted = zip(*found, strict=True)
         return np.concatenate(owners), np.concatenate(rows), np.concatenate(counted)
+
+
+def _worth_merging(older: _Segment, newer: _Segment) -> bool:
+    one, other = len(older.rows), len(newer.rows)
+    return one < _MERGE_BELOW * other and one + other <= _LARGEST_MERGED
 
 
 def ranges(starts: Int64, lengths: Int64) -> Int64:

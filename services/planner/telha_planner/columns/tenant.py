@@ -5,6 +5,8 @@ Rule 1: a request's columns hold at least the commit that its key check saw: rea
 Rule 2: an erasure drops everything that was read before it. Rule 3: the least recently used tenants leave when the
 memory ceiling is passed; the one being asked never does.
 Rule 4: a lock per tenant; loading one tenant does not hold up another thread's tenant.
+Rule 5: whoever shares a thread with other tenants gives `most_rows`. What is more than that is not read by `at`, which
+raises `Behind`, but slice by slice in `advance`, with other work in between.
 """
 
 import gc
@@ -12,6 +14,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 
 from telha_planner.memory import projection
@@ -21,8 +24,30 @@ from telha_planner.memory.store import Store
 from .projected import TenantColumns
 from .snapshot import Snapshot, Views
 
+_MOST_ROWS = 1 << 16
 _MEASURE_EVERY = 64
 """Requests of a tenant between two measurements of its memory; views grow without the store changing."""
+
+
+class Behind(Exception):
+    """
+    A tenant's columns lack more than may be read in one go: call `Columns.advance` until it is done, then ask again.
+
+    Attributes:
+        tenant: The tenant.
+    """
+
+    def __init__(self, tenant: int) -> None:
+        super().__init__(tenant)
+        self.tenant = tenant
+
+
+@dataclass(frozen=True, slots=True)
+class _Advance:
+    """Columns on their way to a newer mark: new ones if *slices* are whole, else the tenant's own."""
+
+    slices: projection.Slices
+    columns: TenantColumns
 
 
 class _Tenant:
@@ -31,6 +56,7 @@ class _Tenant:
         self.requests = 0
         self.lock = threading.Lock()
         self.columns: TenantColumns | None = None
+        self.advance: _Advance | None = None
         self.views = Views()
         self.nbytes = 0
 
@@ -42,11 +68,13 @@ class Columns:
     Args:
         store: The system of record.
         memory_limit_bytes: Ceiling over all tenants; one tenant alone may exceed it.
+        most_rows: Most rows that one call reads; None sets no limit.
     """
 
-    def __init__(self, store: Store, memory_limit_bytes: int) -> None:
+    def __init__(self, store: Store, memory_limit_bytes: int, most_rows: int | None = None) -> None:
         self._store = store
         self._limit = memory_limit_bytes
+        self._most_rows = most_rows
         self._lock = threading.Lock()
         self._tenants: OrderedDict[int, _Tenant] = OrderedDict()
 
@@ -68,10 +96,9 @@ class Columns:
 
         Raises:
             Unavailable: The store cannot be read at this moment.
+            Behind: They lack more than `most_rows`.
         """
-        with self._lock:
-            held = self._tenants.setdefault(tenant, _Tenant(tenant))
-            self._tenants.move_to_end(tenant)
+        held = self._held(tenant)
         with held.lock:
             columns = held.columns
             if columns is None or columns.mark.last_tx < last_tx:
@@ -81,21 +108,65 @@ class Columns:
             held.requests += 1
             return Snapshot(columns, held.views, last_tx, partial(read_properties, self._store, tenant))
 
+    def advance(self, tenant: int) -> bool:
+        """
+        Read the next slice of what the columns of *tenant* lack.
+
+        Returns:
+            Whether they hold by now all that was in the store when the first slice was read.
+
+        Raises:
+            Unavailable: The store cannot be read at this moment; the next call tries again.
+        """
+        held = self._held(tenant)
+        with held.lock, _collector_paused():
+            if held.advance is None:
+                since = None if held.columns is None else held.columns.mark
+                slices = projection.Slices(self._store, tenant, since, self._most_rows or _MOST_ROWS)
+                own = None if slices.whole else held.columns
+                held.advance = _Advance(slices, own or TenantColumns())
+            try:
+                part, is_last = held.advance.slices.next()
+            except projection.Erased:
+                held.advance = held.columns = None  # the tenant's own columns may hold a part of what is gone
+                return False
+            columns = held.advance.columns
+            columns.apply(part)
+            if is_last:
+                self._hold(held, columns)
+            return is_last
+
     def drop(self, tenant: int) -> None:
         """Forget *tenant*; the next request loads it again."""
         with self._lock:
             self._tenants.pop(tenant, None)
 
+    def _held(self, tenant: int) -> _Tenant:
+        with self._lock:
+            held = self._tenants.setdefault(tenant, _Tenant(tenant))
+            self._tenants.move_to_end(tenant)
+        return held
+
     def _advanced(self, held: _Tenant) -> TenantColumns:
+        if held.advance is not None:
+            raise Behind(held.number)
         columns = held.columns
         with _collector_paused():
-            changes = projection.changes(self._store, held.number, None if columns is None else columns.mark)
+            since = None if columns is None else columns.mark
+            changes = projection.changes(self._store, held.number, since, self._most_rows)
+            if changes is None:
+                raise Behind(held.number)
             if columns is None or changes.whole:
-                columns, held.views = TenantColumns(), Views()
+                columns = TenantColumns()
             columns.apply(changes)
-        held.columns = columns
-        self._make_room(held, columns)
+        self._hold(held, columns)
         return columns
+
+    def _hold(self, held: _Tenant, columns: TenantColumns) -> None:
+        if held.columns is not columns:
+            held.columns, held.views = columns, Views()
+        held.advance = None
+        self._make_room(held, columns)
 
     def _make_room(self, asked: _Tenant, columns: TenantColumns) -> None:
         asked.nbytes = columns.nbytes + asked.views.nbytes

@@ -5,6 +5,9 @@ Rule 1: all that one call returns belongs to one read transaction, so columns ne
 Rule 2: what is new is found by number (`no > seen`), what was closed by `tx_to` after the last instant seen; both
 follow from the schema's promise that rows are appended, closed, and otherwise left alone.
 Rule 3: an erasure breaks that promise on purpose; then `since` does not help and everything is read again.
+Rule 4: what is too much for one go comes in `Slices`, table by table. Each is read in a transaction of its own, and yet
+they make one state: numbers up to the mark are fixed when the first is read, and a row that is closed later is told
+of again after the mark.
 """
 
 from collections.abc import Sequence
@@ -13,7 +16,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from telha_planner.core.request import OPEN_END
+from telha_planner.core.request import INT64_MAX, OPEN_END
 
 from . import tables
 from .store import Store
@@ -62,18 +65,18 @@ class Changes:
 
     mark: Mark
     whole: bool
-    spaces: Rows
-    sources: Rows
-    source_versions: Rows
-    nodes: Rows
-    node_versions: Rows
-    spans: Rows
-    node_spans: Rows
-    edges: Rows
-    clarifications: Rows
-    vector_models: Rows
-    active_models: Rows
-    vectors: Rows
+    spaces: Rows = ()
+    sources: Rows = ()
+    source_versions: Rows = ()
+    nodes: Rows = ()
+    node_versions: Rows = ()
+    spans: Rows = ()
+    node_spans: Rows = ()
+    edges: Rows = ()
+    clarifications: Rows = ()
+    vector_models: Rows = ()
+    active_models: Rows = ()
+    vectors: Rows = ()
     closed_node_versions: Rows = ()
     closed_node_spans: Rows = ()
     closed_edges: Rows = ()
@@ -81,24 +84,104 @@ class Changes:
     closed_vectors: Rows = ()
 
 
-def changes(store: Store, tenant: int, since: Mark | None = None) -> Changes:
+class Erased(Exception):
+    """An erasure came between two slices: what was read must be thrown away, and everything read again."""
+
+
+def changes(store: Store, tenant: int, since: Mark | None = None, most_rows: int | None = None) -> Changes | None:
     """
     Read what *tenant* has gained since *since*; everything if that is None or an erasure came in between.
+
+    Args:
+        store: The system of record.
+        tenant: Whose memory.
+        since: How far it was read before.
+        most_rows: Most rows to read in one go.
+
+    Returns:
+        What is new, or None if it may be more than *most_rows*: then read `Slices`.
 
     Raises:
         Unavailable: The store cannot be read at this moment.
     """
     with store.reading(tenant) as connection:
         mark = _mark(connection, tenant)
-        if since is not None and since.erased_tx != mark.erased_tx:
-            since = None
+        since = _held_against(mark, since)
         seen = since or Mark()
-        new = {name: _fetch(connection, rows, tenant=tenant, last_no=seen.last_no) for name, rows in _NEW.items()}
+        if most_rows is not None and mark.last_no - seen.last_no > most_rows:
+            return None
+        bounds = {"tenant": tenant, "last_no": seen.last_no, "to_no": mark.last_no, "most": INT64_MAX}
+        new = {name: _fetch(connection, rows, **bounds) for name, rows in _NEW.items()}
         if since is None:
             return Changes(mark, whole=True, **new)
         instants = {"tenant": tenant, "last_no": seen.last_no, "last_tx": seen.last_tx}
         closed = {name: _fetch(connection, rows, **instants) for name, rows in _CLOSED.items()}
         return Changes(mark, whole=False, **new, **closed)
+
+
+class Slices:
+    """
+    What *tenant* has gained since *since*, a slice at a time, in an order in which each row comes after what it names.
+
+    A slice that fails may be asked for again.
+
+    Args:
+        most_rows: Most rows of a slice, but for the last: it holds every closing.
+
+    Attributes:
+        whole: As in `Changes`.
+
+    Raises:
+        Unavailable: The store cannot be read at this moment.
+    """
+
+    def __init__(self, store: Store, tenant: int, since: Mark | None, most_rows: int) -> None:
+        self._store = store
+        self._tenant = tenant
+        self._most_rows = most_rows
+        with store.reading(tenant) as connection:
+            self._mark = _mark(connection, tenant)
+        since = _held_against(self._mark, since)
+        self.whole = since is None
+        self._seen = since or Mark()
+        self._tables = list(_NEW)
+        self._last_no = self._seen.last_no
+
+    def next(self) -> tuple[Changes, bool]:
+        """
+        Read the next slice.
+
+        Returns:
+            The slice, and whether it is the last; its mark stands still until then.
+
+        Raises:
+            Unavailable: The store cannot be read at this moment.
+            Erased: An erasure came in between.
+        """
+        with self._store.reading(self._tenant) as connection:
+            if _mark(connection, self._tenant).erased_tx != self._mark.erased_tx:
+                raise Erased
+            if not self._tables:
+                return self._last(connection), True
+            name = self._tables[0]
+            bounds = {"tenant": self._tenant, "last_no": self._last_no, "to_no": self._mark.last_no}
+            rows = _fetch(connection, _NEW[name], **bounds, most=self._most_rows)
+        if len(rows) < self._most_rows:
+            del self._tables[0]
+            self._last_no = self._seen.last_no
+        else:
+            self._last_no = rows[-1][0]
+        return Changes(self._seen, whole=self.whole, **{name: rows}), False
+
+    def _last(self, connection: sa.Connection) -> Changes:
+        instants = {"tenant": self._tenant, "last_no": self._seen.last_no, "last_tx": self._seen.last_tx}
+        closed = {} if self.whole else {name: _fetch(connection, rows, **instants) for name, rows in _CLOSED.items()}
+        return Changes(self._mark, whole=self.whole, **closed)
+
+
+def _held_against(mark: Mark, since: Mark | None) -> Mark | None:
+    """*since*, or None if an erasure came after it."""
+    return None if since is None or since.erased_tx != mark.erased_tx else since
 
 
 def _mark(connection: sa.Connection, tenant: int) -> Mark:
@@ -109,8 +192,9 @@ def _mark(connection: sa.Connection, tenant: int) -> Mark:
 
 
 def _new_rows(number: sa.Column[int], *columns: sa.Column[Any]) -> sa.Select[Any]:
-    after = number > sa.bindparam("last_no")
-    return sa.select(number, *columns).where(number.table.c.tenant == sa.bindparam("tenant"), after).order_by(number)
+    among = number > sa.bindparam("last_no"), number <= sa.bindparam("to_no")
+    found = sa.select(number, *columns).where(number.table.c.tenant == sa.bindparam("tenant"), *among)
+    return found.order_by(number).limit(sa.bindparam("most"))
 
 
 def _closings(number: sa.Column[int]) -> sa.Select[Any]:

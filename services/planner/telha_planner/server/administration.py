@@ -20,7 +20,7 @@ from telha_planner.core.request import check_name
 
 from . import page_token
 from .call import Call, Service
-from .dispatch import PlanThread
+from .dispatch import PlanThread, WorkThread
 from .ports import Directory, Planning
 from .translate_administration import key_message, read_draft, read_tenant, tenant_message
 from .wire import decode
@@ -41,7 +41,7 @@ class AdministrationSurface:
         writes: The thread of the writes of keys and tenants.
     """
 
-    def __init__(self, planning: Planning, thread: PlanThread, writes: PlanThread, directory: Directory) -> None:
+    def __init__(self, planning: Planning, thread: PlanThread, writes: WorkThread, directory: Directory) -> None:
         self._planning = planning
         self._thread = thread
         self._writes = writes
