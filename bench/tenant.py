@@ -15,7 +15,8 @@ import numpy as np
 import sqlalchemy as sa
 from telha_planner.core.request import OPEN_END
 from telha_planner.memory import tables
-from telha_planner.memory.store import Store, bulk_insert
+from telha_planner.memory.bulk import bulk_insert
+from telha_planner.memory.store import Store
 from telha_planner.models.analysis import term_id
 
 TENANT = 1

@@ -1,6 +1,5 @@
 """Small documents as ingestion leaves them, a clock to turn by hand, and a dump of everything a store holds."""
 
-import sqlite3
 import uuid
 from dataclasses import replace
 from itertools import pairwise
@@ -26,6 +25,8 @@ NAMESPACE = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
 DAY = 86_400_000_000
 JUNE = 1_780_272_000_000_000
 SEPTEMBER = JUNE + 92 * DAY
+FIRST_TENANT = 1
+"""Number of the tenant that is made first in an empty store."""
 
 
 class HandClock:
@@ -133,19 +134,24 @@ def a_writer(store: Store, start: int = JUNE) -> tuple[Writer, HandClock]:
     return Writer(store, clock), clock
 
 
-def dump(folder: Path) -> str:
-    """Everything the store holds, as SQL."""
-    connection = sqlite3.connect(folder / "memory.db")
-    try:
-        return "\n".join(connection.iterdump())
-    finally:
-        connection.close()
+def dump(store: Store) -> dict[str, list[tuple[Any, ...]]]:
+    """Everything the store holds, by table."""
+    held: dict[str, list[tuple[Any, ...]]] = {}
+    with store.reading() as connection:
+        for table in tables.DIRECTORY:
+            held[table.name] = sorted(tuple(row) for row in connection.execute(sa.select(table)))
+        for number in connection.execute(sa.select(tables.tenant.c.tenant)).scalars().all():
+            store.act_for(connection, number)
+            for table in tables.CONTENT:
+                mine = sa.select(table).where(table.c.tenant == number).order_by(*table.primary_key)
+                held.setdefault(table.name, []).extend(tuple(row) for row in connection.execute(mine))
+    return held
 
 
 def rows_of(store: Store, tenant: int) -> dict[str, list[tuple[Any, ...]]]:
     """Every row of a tenant by table, without the tenant's number and its keys."""
     held: dict[str, list[tuple[Any, ...]]] = {}
-    with store.reading() as connection:
+    with store.reading(tenant) as connection:
         for table in tables.metadata.sorted_tables:
             if table.name in {"tenant", "api_key"}:
                 continue
@@ -169,7 +175,7 @@ def visible(store: Store, tenant: int, valid_t: int, tx_t: int) -> dict[bytes, t
         "JOIN source_version v ON v.tenant = s.tenant AND v.source_no = s.source_no AND v.version_tx = s.version_tx "
         "WHERE l.tenant = :tenant AND l.tx_from <= :tx AND l.tx_to > :tx ORDER BY l.link_no"
     )
-    with store.reading() as connection:
+    with store.reading(tenant) as connection:
         texts: dict[int, list[str]] = {}
         for version_no, text, start, end in connection.execute(links, {"tenant": tenant, "tx": tx_t}):
             texts.setdefault(version_no, []).append(text[start:end].decode())
@@ -192,5 +198,5 @@ def visible_edges(store: Store, tenant: int, valid_t: int, tx_t: int) -> list[by
         edge.valid_from <= valid_t,
         edge.valid_to > valid_t,
     )
-    with store.reading() as connection:
+    with store.reading(tenant) as connection:
         return sorted(connection.execute(statement).scalars())

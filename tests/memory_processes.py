@@ -48,7 +48,7 @@ def read(url: str, seconds: float, barrier: Barrier, report: "Queue[Any]") -> No
         seen, reads = 0, 0
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            with store.reading() as connection:
+            with store.reading(1) as connection:
                 last = clock.last_tx(connection, 1)
                 versions, newest = connection.execute(
                     sa.select(sa.func.count(), sa.func.max(tables.source_version.c.version_tx))

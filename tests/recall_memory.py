@@ -16,7 +16,8 @@ import sqlalchemy as sa
 from telha_planner.columns.tenant import Columns
 from telha_planner.core.request import OPEN_END, Leg
 from telha_planner.memory import tables
-from telha_planner.memory.store import Store, bulk_insert
+from telha_planner.memory.bulk import bulk_insert
+from telha_planner.memory.store import Store
 from telha_planner.models.analysis import term_counts
 from telha_planner.models.counts import Terms
 from telha_planner.recall.ports import Recalled, RecallQuery, Scoring

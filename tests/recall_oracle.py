@@ -74,7 +74,7 @@ class Oracle:
 
     def __init__(self, store: Store, tenant: int, pool_nodes: int = 2000, hub_cap: int = 32) -> None:
         self.pool_nodes, self.hub_cap = pool_nodes, hub_cap
-        with store.reading() as connection:
+        with store.reading(tenant) as connection:
             self.rows: dict[str, list[Any]] = {
                 table.name: list(connection.execute(sa.select(table).where(table.c.tenant == tenant)))
                 for table in tables.metadata.sorted_tables
@@ -130,7 +130,7 @@ class Oracle:
         if query.vector is not None and model is not None:
             q = [float(value) for value in query.vector]
             root = math.sqrt(_dot(q, q))
-            for row in sorted(self.rows["vector"], key=lambda row: (row.valid_from, row.tx_from, row.row_no)):
+            for row in sorted(self.rows["node_vector"], key=lambda row: (row.valid_from, row.tx_from, row.row_no)):
                 if row.model == model.model and known(row) and row.valid_from <= valid_t and row.node_no in version:
                     vectors[row.node_no] = [float(value) for value in np.frombuffer(row.values, "<f4")]
             approximate = {}
@@ -273,7 +273,7 @@ class Oracle:
         if name is None:
             newest = max(active, key=lambda row: (row.tx_from, row.row_no), default=None)
             name = None if newest is None else newest.model
-        elif not any(row.model == name and row.tx_from <= query.tx_t for row in (*self.rows["vector"], *active)):
+        elif not any(row.model == name and row.tx_from <= query.tx_t for row in (*self.rows["node_vector"], *active)):
             return None
         return next((row for row in self.rows["vector_model"] if row.model == name), None)
 

@@ -25,7 +25,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 def _shown(columns: Columns, store: Store, tenant: int, valid_t: int, tx_t: int) -> set[bytes]:
-    with store.reading() as connection:
+    with store.reading(tenant) as connection:
         last_tx = clocks.last_tx(connection, tenant)
     view = columns.at(tenant, last_tx).view(None, valid_t, min(tx_t, last_tx))
     ids = [int(hi).to_bytes(8, "big") + int(lo).to_bytes(8, "big") for hi, lo in zip(view.hi, view.lo, strict=True)]

@@ -1,7 +1,5 @@
 """What write_documents opens, keeps and closes, read straight from the tables."""
 
-from pathlib import Path
-
 import pytest
 import sqlalchemy as sa
 from memory_builders import DAY, JUNE, SEPTEMBER, a_document, a_tenant, a_writer, dump, renamed, uid
@@ -23,7 +21,7 @@ def texts_at(store: Store, tenant: int, valid_t: int, tx_t: int) -> list[str]:
         "WHERE n.tenant = :tenant AND n.tx_from <= :tx AND n.tx_to > :tx AND l.tx_from <= :tx AND l.tx_to > :tx "
         "AND n.valid_from <= :valid AND n.valid_to > :valid ORDER BY s.version_tx, s.start"
     )
-    with store.reading() as connection:
+    with store.reading(tenant) as connection:
         rows = connection.execute(statement, {"tenant": tenant, "tx": tx_t, "valid": valid_t}).all()
     return [text[start:end].decode() for text, start, end in rows]
 
@@ -37,7 +35,7 @@ def coordinates_at(store: Store, tenant: int, tx_t: int) -> list[SpanRef]:
         "WHERE n.tenant = :tenant AND n.tx_from <= :tx AND n.tx_to > :tx AND l.tx_from <= :tx AND l.tx_to > :tx "
         "AND n.valid_from <= :tx AND n.valid_to > :tx ORDER BY 1, 2, 3"
     )
-    with store.reading() as connection:
+    with store.reading(tenant) as connection:
         return [SpanRef(*row) for row in connection.execute(statement, {"tenant": tenant, "tx": tx_t})]
 
 
@@ -50,7 +48,7 @@ def edges_at(store: Store, tenant: int, valid_t: int, tx_t: int) -> int:
         edge.valid_from <= valid_t,
         edge.valid_to > valid_t,
     )
-    with store.reading() as connection:
+    with store.reading(tenant) as connection:
         return int(connection.execute(statement).scalar_one())
 
 
@@ -71,19 +69,19 @@ def test_a_new_document_is_opened_whole(store: Store) -> None:
     assert edges_at(store, tenant, JUNE, JUNE) == 2
 
 
-def test_the_same_document_again_writes_nothing(store: Store, tmp_path: Path) -> None:
+def test_the_same_document_again_writes_nothing(store: Store) -> None:
     """M2: idempotent; no commit is made, the answer names the newest one."""
     tenant, _ = a_tenant(store)
     writer, clock = a_writer(store)
     batch = [a_document("a", ["alpha one"]), a_document("b", ["beta"])]
     writer.write_documents(tenant, batch)
-    before = dump(tmp_path)
+    before = dump(store)
     clock.time += DAY
     again = writer.write_documents(tenant, batch)
     assert again.tx == JUNE
     assert [source.outcome for source in again.sources] == ["unchanged", "unchanged"]
     assert [(source.nodes_kept, source.version_tx) for source in again.sources] == [(1, JUNE), (1, JUNE)]
-    assert dump(tmp_path) == before
+    assert dump(store) == before
 
 
 def test_a_changed_document_keeps_what_stayed_and_closes_what_went(store: Store) -> None:
@@ -134,7 +132,7 @@ def test_a_paragraph_that_comes_back_is_the_same_node(store: Store) -> None:
     for paragraphs in (["alpha", "beta"], ["alpha"], ["alpha", "beta"]):
         writer.write_documents(tenant, [a_document("a", paragraphs)])
         clock.time += DAY
-    with store.reading() as connection:
+    with store.reading(tenant) as connection:
         assert connection.execute(sa.select(sa.func.count()).select_from(tables.node)).scalar() == 2
     assert texts_at(store, tenant, JUNE + 2 * DAY, JUNE + 2 * DAY) == ["alpha", "beta"]
     assert texts_at(store, tenant, JUNE + DAY, JUNE + 2 * DAY) == ["alpha"]
@@ -151,30 +149,30 @@ def test_an_earlier_start_than_was_known_is_news(store: Store) -> None:
     assert texts_at(store, tenant, JUNE, clock.time) == ["alpha"]
 
 
-def test_a_source_keeps_its_space(store: Store, tmp_path: Path) -> None:
+def test_a_source_keeps_its_space(store: Store) -> None:
     """M7: a source cannot wander into another space."""
     tenant, _ = a_tenant(store)
     writer, _ = a_writer(store)
     first = a_document("a", ["alpha"])
     writer.write_documents(tenant, [first])
-    before = dump(tmp_path)
+    before = dump(store)
     moved = a_document("a", ["alpha two"], space="other", source_id=first.source_id)
     with pytest.raises(RequestInvalid) as refused:
         writer.write_documents(tenant, [a_document("b", ["beta"]), moved])
     assert refused.value.field == "documents[1].space"
-    assert dump(tmp_path) == before
+    assert dump(store) == before
 
 
-def test_a_source_named_twice_is_refused(store: Store, tmp_path: Path) -> None:
+def test_a_source_named_twice_is_refused(store: Store) -> None:
     """M3: a bad batch is refused whole, with the index."""
     tenant, _ = a_tenant(store)
     writer, _ = a_writer(store)
-    before = dump(tmp_path)
+    before = dump(store)
     first = a_document("a", ["alpha"])
     with pytest.raises(RequestInvalid) as refused:
         writer.write_documents(tenant, [a_document("b", ["beta"]), first, renamed(first, "c")])
     assert refused.value.field == "documents[2].source_id"
-    assert dump(tmp_path) == before
+    assert dump(store) == before
 
 
 def test_a_tenant_that_does_not_exist_is_not_found(store: Store) -> None:
@@ -212,7 +210,7 @@ def test_numbers_only_grow(store: Store) -> None:
     for paragraphs in (["alpha", "beta"], ["alpha", "beta two"], ["gamma"]):
         commit = writer.write_documents(tenant, [a_document("a", paragraphs)])
         clock.time += DAY
-        with store.reading() as connection:
+        with store.reading(tenant) as connection:
             for table, key in (
                 (tables.source_version, "version_no"),
                 (tables.span, "span_no"),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from memory_builders import DAY, a_document, a_tenant, a_writer, opened, uid
+from memory_builders import DAY, FIRST_TENANT, a_document, a_tenant, a_writer, opened, uid
 from telha_planner.core.errors import NotFound
 from telha_planner.core.model import SpanRef
 from telha_planner.memory import clock as clocks
@@ -18,7 +18,7 @@ SECRET = "zanzibarquokka"
 
 
 def _count(store: Store, table: sa.Table) -> int:
-    with store.reading() as connection:
+    with store.reading(FIRST_TENANT) as connection:
         return int(connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one())
 
 
@@ -78,13 +78,13 @@ def test_erasure_removes_all_that_rests_on_the_source(store: Store) -> None:
         "span": before["span"] + 1,
         "edge": before["edge"] + 1,
         "clarification": 1,
-        "vector": 1,
+        "node_vector": 1,
         "vector_model": 1,
         "active_model": 1,
         "erasure": 1,
     }
     assert after == expected
-    with store.reading() as connection:
+    with store.reading(tenant) as connection:
         assert clocks.erased_tx(connection, tenant) == clocks.last_tx(connection, tenant) == receipt.tx
         ids = connection.execute(sa.select(tables.node_version.c.term_ids)).scalars().all()
     assert not [blob for blob in ids if term_id(SECRET).to_bytes(8, "little") in blob]

@@ -26,7 +26,7 @@ def visible(store: Store, tenant: int, valid_t: int, tx_t: int, node_type: str =
         "AND l.tx_to > :tx AND n.valid_from <= :valid AND n.valid_to > :valid ORDER BY s.start"
     )
     instants = {"tenant": tenant, "type": node_type, "tx": tx_t, "valid": valid_t}
-    with store.reading() as connection:
+    with store.reading(tenant) as connection:
         return [text[start:end].decode() for text, start, end in connection.execute(statement, instants)]
 
 
@@ -37,7 +37,7 @@ def dangling(store: Store, tenant: int) -> int:
         "AND n.node_no IN (e.from_node_no, e.to_node_no) "
         "WHERE e.tenant = :tenant AND e.valid_from < n.valid_from AND e.tx_to = n.tx_to"
     )
-    with store.reading() as connection:
+    with store.reading(tenant) as connection:
         return int(connection.execute(statement, {"tenant": tenant}).scalar_one())
 
 

@@ -1,13 +1,12 @@
 """Nodes, edges and clarifications written by API."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import sqlalchemy as sa
-from memory_builders import DAY, JUNE, SEPTEMBER, a_document, a_tenant, a_writer, dump, uid
+from memory_builders import DAY, FIRST_TENANT, JUNE, SEPTEMBER, a_document, a_tenant, a_writer, dump, uid
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.model import SpanRef
 from telha_planner.core.request import OPEN_END
@@ -38,7 +37,7 @@ def a_question(name: str, node: str, state: str = "pending", question: str = "wh
 
 
 def rows(store: Store, table: sa.Table) -> list[Any]:
-    with store.reading() as connection:
+    with store.reading(FIRST_TENANT) as connection:
         return list(connection.execute(sa.select(table).order_by(*table.primary_key)))
 
 
@@ -51,7 +50,7 @@ def seen_at(store: Store, name: str, valid_t: int, tx_t: int) -> list[str]:
         .where(node.node_id == uid(name), version.tx_from <= tx_t, version.tx_to > tx_t)
         .where(version.valid_from <= valid_t, version.valid_to > valid_t)
     )
-    with store.reading() as connection:
+    with store.reading(FIRST_TENANT) as connection:
         return list(connection.execute(statement).scalars())
 
 
@@ -81,7 +80,7 @@ def test_a_node_rests_on_spans_and_is_indexed_by_them(store: Store) -> None:
     assert links == [spans[-1].span_no, spans[1].span_no]
 
 
-def test_the_same_nodes_again_write_nothing(store: Store, tmp_path: Path) -> None:
+def test_the_same_nodes_again_write_nothing(store: Store) -> None:
     """M3: stating the same is no commit, whether the valid time is repeated or left out."""
     tenant, _ = a_tenant(store)
     writer, clock = a_writer(store)
@@ -91,10 +90,10 @@ def test_the_same_nodes_again_write_nothing(store: Store, tmp_path: Path) -> Non
         a_node("b", valid_from=JUNE - DAY, valid_to=SEPTEMBER),
     ]
     tx = writer.put_nodes(tenant, batch).tx
-    before = dump(tmp_path)
+    before = dump(store)
     clock.time += DAY
     assert writer.put_nodes(tenant, batch).tx == tx
-    assert dump(tmp_path) == before
+    assert dump(store) == before
 
 
 def test_a_new_statement_takes_the_place_of_the_old_one_from_its_start(store: Store) -> None:
@@ -135,19 +134,17 @@ def test_a_new_statement_takes_the_place_of_the_old_one_from_its_start(store: St
         ({"node_id": uid("good 0")}, ".node_id"),
     ],
 )
-def test_a_bad_node_refuses_the_batch_with_its_index(
-    store: Store, tmp_path: Path, bad: dict[str, Any], field: str
-) -> None:
+def test_a_bad_node_refuses_the_batch_with_its_index(store: Store, bad: dict[str, Any], field: str) -> None:
     """M3: atomic; the field path names the item; nothing is written."""
     tenant, _ = a_tenant(store)
     writer, clock = a_writer(store)
     writer.write_documents(tenant, [SOURCE])
     writer.put_nodes(tenant, [a_node("known", vector=VectorRecord("m", (1.0, 2.0)))])
     clock.time = SEPTEMBER
-    before = dump(tmp_path)
+    before = dump(store)
     good = [a_node(f"good {index}", provenance=(span(0, 5),)) for index in range(3)]
     assert refused(writer.put_nodes, tenant, [*good, a_node("bad", **bad)]) == f"nodes[3]{field}"
-    assert dump(tmp_path) == before
+    assert dump(store) == before
 
 
 def test_a_foreign_span_and_an_absent_one_get_the_same_answer(store: Store) -> None:
@@ -204,14 +201,14 @@ def test_vectors_are_kept_by_model_and_valid_start(store: Store) -> None:
     assert standing() == []
 
 
-def test_edges_join_nodes_of_one_space(store: Store, tmp_path: Path) -> None:
+def test_edges_join_nodes_of_one_space(store: Store) -> None:
     """M3: edges by API; endpoints exist, in one space; atomic."""
     tenant, _ = a_tenant(store)
     writer, clock = a_writer(store)
     writer.write_documents(tenant, [a_document("d", ["alpha", "beta"])])
     writer.put_nodes(tenant, [a_node("a"), a_node("b"), a_node("c", space="other"), a_node("e", space="other")])
     tx = writer.put_edges(tenant, [an_edge("ab", "a", "b", confidence=0.5), an_edge("ce", "c", "e")]).tx
-    before = dump(tmp_path)
+    before = dump(store)
     clock.time = SEPTEMBER
     assert writer.put_edges(tenant, [an_edge("ab", "a", "b", confidence=0.5)]).tx == tx
     derived = EdgeRecord(a_document("d", ["alpha", "beta"]).edges[0].edge_id, uid("a"), uid("b"), "next")
@@ -225,7 +222,7 @@ def test_edges_join_nodes_of_one_space(store: Store, tmp_path: Path) -> None:
         (an_edge("x", "a", "b", valid_from=5, valid_to=4), "valid_to_us"),
     ):
         assert refused(writer.put_edges, tenant, [an_edge("ok", "b", "a"), bad]) == f"edges[1].{field}"
-    assert dump(tmp_path) == before
+    assert dump(store) == before
     writer.put_edges(tenant, [an_edge("ab", "a", "b", confidence=0.25)])
     versions = [row for row in rows(store, tables.edge) if row.edge_id == uid("ab")]
     assert [(row.confidence, row.valid_from, row.valid_to, row.tx_to) for row in versions] == [
@@ -251,13 +248,13 @@ def test_an_edge_needs_nodes_that_memory_still_speaks_of(store: Store) -> None:
     writer.put_edges(tenant, [kept])
 
 
-def test_clarifications_are_closed_and_restated(store: Store, tmp_path: Path) -> None:
+def test_clarifications_are_closed_and_restated(store: Store) -> None:
     """M3: clarifications by API, in transaction time."""
     tenant, _ = a_tenant(store)
     writer, clock = a_writer(store)
     writer.put_nodes(tenant, [a_node("n"), a_node("m", space="other")])
     first = writer.put_clarifications(tenant, [a_question("q", "n")]).tx
-    before = dump(tmp_path)
+    before = dump(store)
     clock.time = SEPTEMBER
     assert writer.put_clarifications(tenant, [a_question("q", "n")]).tx == first
     for bad, field in (
@@ -266,7 +263,7 @@ def test_clarifications_are_closed_and_restated(store: Store, tmp_path: Path) ->
         (a_question("ok", "n"), "clarification_id"),
     ):
         assert refused(writer.put_clarifications, tenant, [a_question("ok", "n"), bad]) == f"clarifications[1].{field}"
-    assert dump(tmp_path) == before
+    assert dump(store) == before
     writer.put_clarifications(tenant, [a_question("q", "n", "resolved")])
     assert [(row.state, row.tx_from, row.tx_to) for row in rows(store, tables.clarification)] == [
         ("pending", first, SEPTEMBER),

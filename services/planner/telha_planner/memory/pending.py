@@ -10,8 +10,9 @@ import sqlalchemy as sa
 
 from telha_planner.core.request import OPEN_END
 
+from .bulk import bulk_close, bulk_insert
 from .clock import Commit
-from .store import bulk_close, bulk_insert, chunks
+from .store import chunks
 from .tables import edge, node_span, node_version
 
 

@@ -8,20 +8,27 @@ tenant it shows the directory alone (`tables.DIRECTORY`).
 Rule 3: `StoreUnusable` is for the operator at start, one sentence; `Unavailable` is for a caller, later.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from typing import Literal, TypeVar
 
 import sqlalchemy as sa
 
 from . import sqlite
 from .database import Database, StoreUnusable
 
-__all__ = ["IN_CHUNK", "Store", "StoreUnusable", "bulk_close", "bulk_insert", "chunks"]
+__all__ = ["IN_CHUNK", "Migrate", "Store", "StoreUnusable", "chunks"]
+
+Migrate = Literal["manual", "auto"]
+"""
+What to do with a PostgreSQL database of an older schema: refuse it until somebody has migrated it, or migrate it. An
+empty one gets the schema either way, and a SQLite file, which one installation has to itself, always is migrated.
+"""
 
 IN_CHUNK = 900
 """Most values in one IN list; some SQLite builds accept 999 parameters in all."""
 
+_DRIVERS = ("sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg")
 _T = TypeVar("_T")
 
 
@@ -36,18 +43,29 @@ class Store:
         self._database = database
 
     @classmethod
-    def open(cls, url: str, *, busy_timeout_ms: int) -> "Store":
+    def open(cls, url: str, *, busy_timeout_ms: int, migrate: Migrate = "manual") -> "Store":
         """
         Open the store at *url*, and create or migrate it where needed.
 
         Args:
-            url: `sqlite:///relative.db` or `sqlite:////absolute.db`; missing folders are created.
+            url: `sqlite:///relative.db` or `sqlite:////absolute.db`, whose missing folders are created, or
+                `postgresql://role@host/database`.
             busy_timeout_ms: How long to wait for another process's lock.
+            migrate: As `Migrate` says.
 
         Raises:
-            StoreUnusable: The address, folder, file or schema cannot be used.
+            StoreUnusable: The address, folder, file, server, role or schema cannot be used.
         """
-        return cls(sqlite.open_file(_parsed(url), busy_timeout_ms))
+        parsed = _parsed(url)
+        if parsed.get_backend_name() == "sqlite":
+            return cls(sqlite.open_file(parsed, busy_timeout_ms))
+        try:
+            from . import postgres  # noqa: PLC0415 - its driver is an extra
+        except ImportError as error:
+            raise StoreUnusable(
+                "store.url names PostgreSQL, whose driver is not installed; install telha[postgres]"
+            ) from error
+        return cls(postgres.open_database(parsed, busy_timeout_ms, migrate))
 
     def close(self) -> None:
         """Close every connection."""
@@ -91,39 +109,6 @@ class Store:
         return self._database.scrub()
 
 
-def bulk_insert(connection: sa.Connection, table: sa.Table, rows: Sequence[tuple[Any, ...]]) -> None:
-    """
-    Insert *rows*, each with one value per column of *table*, in the order of its columns.
-
-    Goes past the statement compiler, which costs more than the insert itself when rows come by the thousand.
-    """
-    if not rows:
-        return
-    columns = ", ".join(_quoted(connection, column.name) for column in table.columns)
-    marks = ", ".join([_mark(connection)] * len(table.columns))
-    statement = f"INSERT INTO {_quoted(connection, table.name)} ({columns}) VALUES ({marks})"  # noqa: S608 - our names
-    connection.exec_driver_sql(statement, list(rows))
-
-
-def bulk_close(connection: sa.Connection, table: sa.Table, tenant: int, numbers: Sequence[int], tx: int) -> None:
-    """End the rows *numbers* of *table*, whose key is (tenant, number), at the instant *tx*."""
-    if not numbers:
-        return
-    tenant_column, key = (_quoted(connection, column.name) for column in table.primary_key)
-    mark = _mark(connection)
-    name = _quoted(connection, table.name)
-    statement = f"UPDATE {name} SET tx_to = {mark} WHERE {tenant_column} = {mark} AND {key} = {mark}"  # noqa: S608 - our names
-    connection.exec_driver_sql(statement, [(tx, tenant, number) for number in numbers])
-
-
-def _quoted(connection: sa.Connection, name: str) -> str:
-    return connection.dialect.identifier_preparer.quote(name)
-
-
-def _mark(connection: sa.Connection) -> str:
-    return "?" if connection.dialect.paramstyle == "qmark" else "%s"
-
-
 def chunks(values: Iterable[_T], size: int = IN_CHUNK) -> Iterator[list[_T]]:
     """*values* in lists of at most *size*, for IN lists."""
     chunk: list[_T] = []
@@ -137,11 +122,12 @@ def chunks(values: Iterable[_T], size: int = IN_CHUNK) -> Iterator[list[_T]]:
 
 
 def _parsed(url: str) -> sa.URL:
-    # What cannot be read may hold a password at any place, so it is not shown.
+    # Nothing of the address is shown: it may hold a password, at any place if it cannot be read.
+    forms = "write sqlite:///path/to/memory.db or postgresql://role@host/database"
     try:
         parsed = sa.make_url(url)
     except (sa.exc.ArgumentError, ValueError):
-        raise StoreUnusable("store.url is not an address; write sqlite:///path/to/memory.db") from None
-    if parsed.get_backend_name() != "sqlite":
-        raise StoreUnusable("store.url must name a SQLite file, such as sqlite:///path/to/memory.db")
+        raise StoreUnusable(f"store.url is not an address; {forms}") from None
+    if parsed.drivername not in _DRIVERS:
+        raise StoreUnusable(f"store.url must name SQLite or PostgreSQL; {forms}")
     return parsed

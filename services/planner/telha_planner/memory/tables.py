@@ -15,6 +15,8 @@ so that they cannot serve it (`clock.Commit.stands`): nearly every row is open, 
 
 import sqlalchemy as sa
 
+from .float_vector import FloatVector
+
 metadata = sa.MetaData()
 
 BIG = sa.BigInteger
@@ -177,14 +179,14 @@ clarification = sa.Table(
 )
 
 vector = sa.Table(
-    "vector",
+    "node_vector",  # on PostgreSQL a table is a type too, and pgvector's own is named vector
     metadata,
     sa.Column("tenant", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("row_no", BIG, primary_key=True, autoincrement=False),
     sa.Column("node_no", BIG, nullable=False),
     sa.Column("model", sa.Text, nullable=False),
     sa.Column("valid_from", BIG, nullable=False),
-    sa.Column("values", sa.LargeBinary, nullable=False),  # float32 little-endian
+    sa.Column("values", FloatVector, nullable=False),
     sa.Column("tx_from", BIG, nullable=False),
     sa.Column("tx_to", BIG, nullable=False),
     sa.Column("text_hash", sa.LargeBinary(16)),  # of the text it was made from; NULL: the caller's own vector

@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from telha_planner.memory.float_vector import FloatVector
+
 revision = "0001"
 down_revision = None
 
@@ -170,20 +172,22 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("tenant"),
         sa.UniqueConstraint("name"),
     )
+    # On PostgreSQL a table is a type too, and pgvector's own is named vector; the next revision ends the difference.
+    vectors = "node_vector" if op.get_bind().dialect.name == "postgresql" else "vector"
     op.create_table(
-        "vector",
+        vectors,
         sa.Column("tenant", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("row_no", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("node_no", sa.BigInteger(), nullable=False),
         sa.Column("model", sa.Text(), nullable=False),
         sa.Column("valid_from", sa.BigInteger(), nullable=False),
-        sa.Column("values", sa.LargeBinary(), nullable=False),
+        sa.Column("values", FloatVector(), nullable=False),
         sa.Column("tx_from", sa.BigInteger(), nullable=False),
         sa.Column("tx_to", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("tenant", "row_no"),
     )
-    op.create_index("vector_closed", "vector", ["tenant", "tx_to"], unique=False)
-    op.create_index("vector_of_node", "vector", ["tenant", "node_no", "model"], unique=False)
+    op.create_index("vector_closed", vectors, ["tenant", "tx_to"], unique=False)
+    op.create_index("vector_of_node", vectors, ["tenant", "node_no", "model"], unique=False)
     op.create_table(
         "vector_model",
         sa.Column("tenant", sa.Integer(), autoincrement=False, nullable=False),

@@ -9,8 +9,10 @@ down_revision = "0001"
 
 def upgrade() -> None:
     """Add columns that are empty in old rows, and new tables."""
-    op.add_column("vector", sa.Column("text_hash", sa.LargeBinary(length=16), nullable=True))
-    op.create_index("vector_of_text", "vector", ["tenant", "model", "text_hash"], unique=False)
+    if op.get_bind().dialect.name != "postgresql":
+        op.rename_table("vector", "node_vector")
+    op.add_column("node_vector", sa.Column("text_hash", sa.LargeBinary(length=16), nullable=True))
+    op.create_index("vector_of_text", "node_vector", ["tenant", "model", "text_hash"], unique=False)
     op.add_column("node_version", sa.Column("preface", sa.Text(), nullable=True))
     op.create_table(
         "active_model",
