@@ -34,6 +34,7 @@ from .html_elements import (
     ITEM_STOPS,
     ITEMS,
     NEVER_SHOWN,
+    PARAGRAPH_SCOPE,
     ROLES,
     ROW_GROUPS,
     SCOPE,
@@ -48,6 +49,7 @@ from .html_tokens import Token, Tokens, attributes_of
 _DEEPEST = 512
 
 _LAID_OUT = BLOCKS | TABLE_PARTS
+_TRACKED = frozenset({"button", "math"})  # inline, but their ends end what is open in them
 _TABLE_ENDS = frozenset({"table", "template"})
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,3}")
 _CHARACTER_SET = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';]+)", re.IGNORECASE)
@@ -123,7 +125,8 @@ class _Page:
             if not self._hidden:
                 self.layout.write(token.text)
         elif token.closing:
-            self._close(token.name)
+            if not (token.foreign and self._open[token.name] and self._pop_nearest((token.name,), ())):
+                self._close(token.name)
         elif token.name in VOID:
             self._void(token)
         else:
@@ -180,7 +183,9 @@ class _Page:
         name = token.name
         found = attributes_of(token.attributes) if token.attributes else {}
         hides = is_hidden(name, found)
-        if name in BLOCKS:
+        if name == "button":
+            self._close(name)
+        elif name in BLOCKS:
             self._end_paragraph()
             if name in ITEMS:
                 self._end_item(name)
@@ -192,7 +197,7 @@ class _Page:
             self.layout.end_block()
         if not (self._hidden or hides):
             self._note(name, found)
-        if name in _LAID_OUT or name == "math" or hides or self._hidden:
+        if name in _LAID_OUT or name in _TRACKED or hides or self._hidden:
             self._push(name, hides=hides)
 
     def _note(self, name: str, found: dict[str, str]) -> None:
@@ -206,7 +211,7 @@ class _Page:
         if len(self._stack) >= _DEEPEST:
             self._too_deep[name] += 1
             return
-        laid_out = not (hides or self._hidden or name == "math")
+        laid_out = not (hides or self._hidden or name in _TRACKED)
         self._stack.append(_Open(name, hides, laid_out))
         self._open[name] += 1
         self._stopped.clear()
@@ -241,7 +246,7 @@ class _Page:
         elif name in HEADINGS:
             self._pop_nearest(HEADINGS, SCOPE)
         elif self._open[name] and name not in self._stopped:
-            inline = name not in _LAID_OUT and name not in NEVER_SHOWN
+            inline = name not in _LAID_OUT and name not in NEVER_SHOWN and name != "button"
             if not self._pop_nearest((name,), _LAID_OUT if inline else SCOPES.get(name, SCOPE)):
                 self._stopped.add(name)
 
@@ -259,7 +264,7 @@ class _Page:
         return False
 
     def _end_paragraph(self) -> bool:
-        return self._open["p"] > 0 and self._pop_nearest(("p",), SCOPE)
+        return self._open["p"] > 0 and self._pop_nearest(("p",), PARAGRAPH_SCOPE)
 
     def _end_item(self, name: str) -> None:
         names = ("li",) if name == "li" else ("dd", "dt")

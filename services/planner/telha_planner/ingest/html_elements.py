@@ -26,6 +26,7 @@ VOID = words("area base basefont bgsound br col embed frame hr img input keygen 
 NEVER_SHOWN = words("annotation annotation-xml applet audio canvas datalist object script style svg template video")
 """Hide what they hold. What is raw text to the tokenizer never comes this far."""
 SCOPE = words("table td th caption applet object template foreignobject desc annotation-xml")
+PARAGRAPH_SCOPE = SCOPE | {"button"}
 SCOPES = {
     "li": SCOPE | {"ol", "ul"},
     "template": frozenset[str](),

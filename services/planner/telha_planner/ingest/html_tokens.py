@@ -55,6 +55,7 @@ _LEAVES_FOREIGN = words(
     """b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta
     nobr ol p pre ruby s small span strong strike sub sup table tt u ul var"""
 )
+_STYLED = frozenset({"color", "face", "size"})  # with one of these `font` leaves too
 
 
 class Token(NamedTuple):
@@ -66,12 +67,14 @@ class Token(NamedTuple):
         text: Text with its references decoded; of a tag, what elements of raw text hold (`title`, `textarea`, `xmp`).
         attributes: Of a start tag, as written: `attributes_of` reads them.
         closing: An end tag. Elements of raw text have none: they are one token, or none if they are never shown.
+        foreign: An end tag of SVG or MathML that ends all that is open in it, whatever its name.
     """
 
     name: str
     text: str = ""
     attributes: str = ""
     closing: bool = False
+    foreign: bool = False
 
 
 @dataclass
@@ -115,14 +118,15 @@ class Tokens:
         name = _lowered(tag[1])
         if name in ("p", "br"):
             yield from self._break_out()
+        is_root = self._is_foreign() and self.foreign[-1] == name
         if name in self.foreign:
             while self.foreign.pop() != name:
                 pass
-        yield Token(name, closing=True)
+        yield Token(name, closing=True, foreign=is_root)
 
     def _start(self, tag: re.Match[str]) -> Iterator[Token]:
         name = _lowered(tag[1])
-        if name in _LEAVES_FOREIGN:
+        if name in _LEAVES_FOREIGN or (name == "font" and _STYLED.intersection(attributes_of(tag[2]))):
             yield from self._break_out()
         if name in _FOREIGN or self._is_foreign():
             yield Token(name, attributes=tag[2])
@@ -138,7 +142,7 @@ class Tokens:
 
     def _break_out(self) -> Iterator[Token]:
         while self._is_foreign():
-            yield Token(self.foreign.pop(), closing=True)
+            yield Token(self.foreign.pop(), closing=True, foreign=True)
 
     def _raw(self, name: str, attributes: str) -> Iterator[Token]:
         self._skip_first_line_end(name)
