@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from telha_planner.core import predicate, request
 from telha_planner.core.model import MAX_OFFSET
-from telha_planner.ingest import document
+from telha_planner.ingest import artifact, document
 from telha_planner.memory import keys
 from telha_planner.pipeline import DEFAULT_QUERY_PAGE
 from telha_planner.recall.ports import POOL_NODES
@@ -20,7 +20,14 @@ from telha_planner.server import (
 )
 
 PROTO = Path(__file__).parents[2] / "proto/telha"
-WRITES = ("IngestRequest", "PutNodesRequest", "PutEdgesRequest", "PutClarificationsRequest", "EraseSourceRequest")
+WRITES = (
+    "IngestRequest",
+    "PutArtifactsRequest",
+    "PutNodesRequest",
+    "PutEdgesRequest",
+    "PutClarificationsRequest",
+    "EraseSourceRequest",
+)
 TEXT = {path.stem: path.read_text() for path in PROTO.rglob("*.proto")}
 
 ADMINISTRATION_PAGE = f"1 to {administration.LARGEST_PAGE}. 0: {administration.DEFAULT_PAGE}."
@@ -65,6 +72,10 @@ def comment(file: str, message: str, field: str | None = None) -> str:
         ("memory", "PutNodesRequest", None, f"1 to {translate_memory.MAX_ITEMS}."),
         ("memory", "PutEdgesRequest", None, f"1 to {translate_memory.MAX_ITEMS}."),
         ("memory", "PutClarificationsRequest", None, f"1 to {translate_memory.MAX_ITEMS}."),
+        ("memory", "Artifact", "name", f"1 to {document.MAX_DOCUMENT_NAME_BYTES} bytes"),
+        ("memory", "Artifact", "text", f"1 to {artifact.MAX_ARTIFACT_BYTES} bytes"),
+        ("memory", "Artifact", "derived_from", f"1 to {artifact.MAX_ORIGINS},"),
+        ("memory", "PutArtifactsRequest", None, f"1 to {translate_memory.MAX_ITEMS}."),
         *(
             ("memory", message, "idempotency_key", f"1 to {idempotency.MAX_KEY_CHARACTERS} visible ASCII")
             for message in WRITES
@@ -121,4 +132,4 @@ def test_a_limit_in_the_contract_is_the_limit_in_the_code(file, message, field, 
 def test_every_limit_in_a_request_is_checked_above():
     """A limit that is added to the contract must be added to this file."""
     stated = re.findall(r"//.*(?:at most|\d to) [\d,]*\d", "\n".join(TEXT.values()))
-    assert len(stated) == 43, "and then this number rises"
+    assert len(stated) == 48, "and then this number rises"

@@ -25,7 +25,7 @@ from .errors import (
     Unauthenticated,
     Unavailable,
 )
-from .inputs import Clarification, Document, Edge, Fragment, Node, NodeVector, Span
+from .inputs import Artifact, Clarification, Document, Edge, Fragment, Node, NodeVector, Span
 from .proof import plan_hash, verify_hash
 from .results import (
     BudgetStats,
@@ -53,6 +53,8 @@ from .results import (
     TraceSummary,
     ValidTime,
     Window,
+    WrittenArtifact,
+    WrittenArtifacts,
     as_json,
 )
 from .sync import Client
@@ -60,6 +62,7 @@ from .tenancy import ApiKey, Deletion, NewKey, NewTenant, Removed, SpaceErasure,
 
 __all__ = [
     "ApiKey",
+    "Artifact",
     "AsyncClient",
     "BudgetStats",
     "Clarification",
@@ -111,6 +114,8 @@ __all__ = [
     "Unavailable",
     "ValidTime",
     "Window",
+    "WrittenArtifact",
+    "WrittenArtifacts",
     "as_json",
     "plan_hash",
     "verify_hash",

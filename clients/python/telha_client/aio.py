@@ -15,7 +15,7 @@ from . import requests
 from .administration import AsyncAdministration
 from .connection import DEFAULT_TIMEOUT_S, Tls, channel_options, pause_before_repeating, target
 from .errors import from_rpc
-from .inputs import Clarification, Document, Edge, Fragment, Instant, Node
+from .inputs import Artifact, Clarification, Document, Edge, Fragment, Instant, Node
 from .options import ContextOptions, PlanOptions, SelectOptions
 from .requests import Prepared
 from .results import (
@@ -30,6 +30,7 @@ from .results import (
     SourceText,
     Trace,
     TraceSummary,
+    WrittenArtifacts,
 )
 
 T = TypeVar("T")
@@ -152,6 +153,12 @@ class AsyncMemory:
     ) -> Ingestion:
         """Ingest documents, or files by path, in one transaction; *space* is for those that name none."""
         return await self._client.call(requests.ingest(documents, space, idempotency_key, timeout))
+
+    async def put_artifacts(
+        self, artifacts: Iterable[Artifact], *, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> WrittenArtifacts:
+        """Write derived artifacts in one transaction; each is a source of its own, of class `cache`."""
+        return await self._client.call(requests.put_artifacts(artifacts, idempotency_key, timeout))
 
     async def put_nodes(
         self, nodes: Iterable[Node], *, idempotency_key: str | None = None, timeout: float | None = None

@@ -78,6 +78,27 @@ class Document:
         return cls(name=file.as_posix(), content=file.read_bytes(), uri=uri, space=space, valid_from=valid_from)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """
+    A derived artifact to write: a text that was made from sources, such as a summary.
+
+    Attributes:
+        artifact_id: Lower-case UUID, the artifact's id as a source.
+        text: At most 65,536 bytes of UTF-8.
+        derived_from: Ids of the sources it was made from, 1 to 256; erasing one erases the artifact.
+        space: Where it goes; None is the key's only space, or `main`.
+        valid_from: Since when it is true; None is the commit.
+    """
+
+    artifact_id: str
+    name: str
+    text: str
+    derived_from: Sequence[str]
+    space: str | None = None
+    valid_from: Instant | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class NodeVector:
     """A vector of a node, and the model that made it."""

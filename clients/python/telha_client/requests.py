@@ -15,7 +15,7 @@ from telha.trace.v1 import traces_pb2
 
 from . import responses
 from .errors import invalid
-from .inputs import Clarification, Document, Edge, Fragment, Instant, Node, Span
+from .inputs import Artifact, Clarification, Document, Edge, Fragment, Instant, Node, Span
 from .options import ContextOptions, PlanOptions, ReadOptions, SelectOptions, check
 from .results import (
     Committed,
@@ -29,6 +29,7 @@ from .results import (
     SourceText,
     Trace,
     TraceSummary,
+    WrittenArtifacts,
 )
 
 T = TypeVar("T")
@@ -113,6 +114,18 @@ def ingest(
             _put(added, name, getattr(document, name), place)
         _put(added, "valid_from_us", _micros(document.valid_from, f"{place}.valid_from_us"), place)
     return _write("Ingest", message, responses.ingestion, key, timeout)
+
+
+def put_artifacts(artifacts: Iterable[Artifact], key: str | None, timeout: float | None) -> Prepared[WrittenArtifacts]:
+    """`Memory.PutArtifacts`."""
+    message = memory_pb2.PutArtifactsRequest()
+    for index, artifact in enumerate(artifacts):
+        added, place = message.artifacts.add(), f"artifacts[{index}]"
+        for name in ("artifact_id", "space", "name", "text"):
+            _put(added, name, getattr(artifact, name), place)
+        _extend(added.derived_from, artifact.derived_from, f"{place}.derived_from")
+        _put(added, "valid_from_us", _micros(artifact.valid_from, f"{place}.valid_from_us"), place)
+    return _write("PutArtifacts", message, responses.artifacts, key, timeout)
 
 
 def put_nodes(nodes: Iterable[Node], key: str | None, timeout: float | None) -> Prepared[Committed]:

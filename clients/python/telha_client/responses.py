@@ -36,6 +36,8 @@ from .results import (
     TraceSummary,
     ValidTime,
     Window,
+    WrittenArtifact,
+    WrittenArtifacts,
 )
 
 _MAX_EXACT = 2**53 - 1
@@ -92,6 +94,20 @@ def ingestion(raw: bytes) -> Ingestion:
     return Ingestion(documents, message.tx_us, message.replayed)
 
 
+def artifacts(raw: bytes) -> WrittenArtifacts:
+    """From `PutArtifactsResponse`."""
+    message = memory_pb2.PutArtifactsResponse.FromString(raw)
+    written = tuple(
+        WrittenArtifact(
+            artifact_id=artifact.artifact_id,
+            source_version_tx=artifact.source_version_tx,
+            outcome=_OUTCOMES.get(artifact.outcome, "unknown"),
+        )
+        for artifact in message.artifacts
+    )
+    return WrittenArtifacts(written, message.tx_us, message.replayed)
+
+
 def committed(response_type: Any) -> Callable[[bytes], Committed]:  # noqa: ANN401 (three messages alike)
     """From the answers of `PutNodes`, `PutEdges` and `PutClarifications`."""
 
@@ -125,6 +141,7 @@ def erasure(raw: bytes) -> Erasure:
         nodes=message.nodes,
         edges=message.edges,
         vectors=message.vectors,
+        artifacts=message.artifacts,
         replayed=message.replayed,
     )
 
@@ -282,6 +299,7 @@ def _source(message: memory_pb2.Source) -> Source:
         length=message.length,
         content_hash=message.content_hash,
         valid_from=message.valid_from_us,
+        span_class=_CLASSES.get(message.span_class, "truth"),
     )
 
 

@@ -220,6 +220,24 @@ class Ingestion:
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenArtifact:
+    """What became of one artifact; *outcome* is `created`, `updated` or `unchanged`."""
+
+    artifact_id: str
+    source_version_tx: int
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenArtifacts:
+    """One commit: what became of each artifact, in the order sent; *replayed* as in `Committed`."""
+
+    artifacts: tuple[WrittenArtifact, ...]
+    tx: int
+    replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Committed:
     """A commit's transaction time, µs; *replayed* if this answers an earlier call with the same idempotency key."""
 
@@ -229,7 +247,7 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A source as listed; *length* is in bytes of canonical UTF-8."""
+    """A source as listed; *length* is in bytes of canonical UTF-8, *span_class* `cache` for a derived artifact."""
 
     source_id: str
     name: str
@@ -239,6 +257,7 @@ class Source:
     length: int
     content_hash: str
     valid_from: int
+    span_class: str = "truth"
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +270,7 @@ class SourceText:
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What an erasure removed; *replayed* as in `Committed`."""
+    """What an erasure removed, derived artifacts with all that was theirs included; *replayed* as in `Committed`."""
 
     source_id: str
     tx: int
@@ -260,6 +279,7 @@ class Erasure:
     nodes: int
     edges: int
     vectors: int
+    artifacts: int = 0
     replayed: bool = False
 
 

@@ -1,10 +1,11 @@
 """Memory over real gRPC, the real ingest child and the real store, through the Python client."""
 
 import uuid
+from dataclasses import replace
 
 import pytest
 from planner_server import RealPlanner
-from telha_client import Clarification, Document, Edge, InvalidRequest, Node, NotFound, PermissionDenied, Span
+from telha_client import Artifact, Clarification, Document, Edge, InvalidRequest, Node, NotFound, PermissionDenied, Span
 
 TEXT = "# Trams\n\nThe first tram leaves at 05:12.\n\nשלום 🧑‍🚀 你好\n"
 INSTANT = 1_600_000_000_000_000
@@ -206,3 +207,59 @@ def test_an_erased_source_is_gone(client):
         with pytest.raises(NotFound):
             ask(document.source_id)
     assert client.plan("first tram", allow_ungrounded=True).spans == ()
+
+
+def test_artifacts_are_written_read_and_erased_with_their_origin(planner, tenant, client):
+    """M3, R7, M7: by API, in a batch; of class cache; gone with what they were made from; walled by space."""
+    document = ingest(client)
+    first, second = (
+        Artifact(artifact_id=new_id(), name="summary", text=text, derived_from=[document.source_id])
+        for text in ("Ferries sail on Sundays.", "שלום 你好 🧑‍🚀")
+    )
+    written = client.memory.put_artifacts([first, second], idempotency_key="a")
+    assert [done.outcome for done in written.artifacts] == ["created", "created"]
+    assert [done.artifact_id for done in written.artifacts] == [first.artifact_id, second.artifact_id]
+    again = client.memory.put_artifacts([first, second], idempotency_key="a")
+    assert (again.replayed, again.artifacts, again.tx) == (True, written.artifacts, written.tx)
+    found = client.memory.source(second.artifact_id, include_text=True)
+    assert (found.source.span_class, found.text) == ("cache", second.text)
+    classes = {source.source_id: source.span_class for source in client.memory.sources().items}
+    assert classes == {document.source_id: "truth", first.artifact_id: "cache", second.artifact_id: "cache"}
+    (item,) = client.memory.context("Ferries Sundays").items
+    assert (item.text, item.span_class) == (first.text, "cache")
+    with planner.client(tenant, ["private"]) as limited:
+        with pytest.raises(InvalidRequest) as refusal:
+            limited.memory.put_artifacts([first])
+        assert refusal.value.field == "artifacts[0].derived_from[0]"
+        with pytest.raises(PermissionDenied):
+            limited.memory.put_artifacts([replace(first, space="main")])
+    receipt = client.memory.erase_source(document.source_id)
+    assert receipt.artifacts == 2
+    assert client.memory.sources().items == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"artifact_id": "X"}, "artifact_id"),
+        ({"name": ""}, "name"),
+        ({"text": " \u2003\n"}, "text"),
+        ({"text": "a\0b"}, "text"),
+        ({"text": "ä" * 32_769}, "text"),
+        ({"derived_from": []}, "derived_from"),
+        ({"derived_from": ["x"]}, "derived_from[0]"),
+        ({"derived_from": [new_id()] * 2}, "derived_from[1]"),
+        ({"derived_from": [new_id() for _ in range(257)]}, "derived_from"),
+        ({"derived_from": [new_id()]}, "derived_from[0]"),
+        ({"valid_from": 2**63 - 1}, "valid_from_us"),
+        ({"space": "*"}, "space"),
+    ],
+)
+def test_a_bad_artifact_is_refused_with_its_place(client, changes, field):
+    """M3: nothing of its batch is written."""
+    document = ingest(client)
+    good = Artifact(artifact_id=new_id(), name="n", text="t", derived_from=[document.source_id])
+    with pytest.raises(InvalidRequest) as refusal:
+        client.memory.put_artifacts([good, replace(good, **{"artifact_id": new_id(), **changes})])
+    assert refusal.value.field == f"artifacts[1].{field}"
+    assert len(client.memory.sources().items) == 1

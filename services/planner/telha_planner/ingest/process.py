@@ -32,6 +32,7 @@ from telha_planner.memory.records import (
 )
 from telha_planner.memory.writes import Spaces
 
+from .artifact import ArtifactInput
 from .channel import PREFIX, Call, Reply, decode, encode
 from .document import DocumentInput
 from .worker import Start
@@ -131,6 +132,12 @@ class IngestProcess:
             Overloaded: Too many calls wait.
         """
         return cast("Committed", await self._call("ingest", tenant, tenant_name, tuple(documents), key))
+
+    async def put_artifacts(
+        self, tenant: int, artifacts: Sequence[ArtifactInput], *, key: IdempotencyKey | None = None
+    ) -> Committed:
+        """Write derived artifacts; errors as `ingest`, fields as `Writer.put_artifacts` has them."""
+        return cast("Committed", await self._call("put_artifacts", tenant, tuple(artifacts), key))
 
     async def put_nodes(
         self, tenant: int, records: Sequence[NodeRecord], *, key: IdempotencyKey | None = None

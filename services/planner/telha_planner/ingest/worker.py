@@ -24,7 +24,7 @@ from telha_runtime.process import die_with_parent
 
 from telha_planner.config import EmbeddingSettings
 from telha_planner.core.errors import RequestInvalid, TelhaError
-from telha_planner.memory.embedded import Unprepared
+from telha_planner.memory.embedded import Embedded, Unprepared
 from telha_planner.memory.records import (
     ClarificationRecord,
     Committed,
@@ -40,6 +40,8 @@ from telha_planner.models.analysis import term_counts
 from telha_planner.models.embedders.opening import opened
 from telha_planner.models.tokenizers import token_counts
 
+from . import artifact
+from .artifact import ArtifactInput
 from .channel import PREFIX, Call, Reply, decode, encode
 from .document import MAX_BASE_SPANS, DocumentInput, TooManySpans
 from .embedding import Embedding
@@ -75,12 +77,21 @@ class Worker:
         if done is not None:
             return done
         records = _parsed(tenant_name, documents)
-        try:
-            embedded = self.embedding.of_documents(tenant, records, every=False)
-            return self.writer.write_documents(tenant, records, embedded, key=key)
-        except Unprepared:
-            embedded = self.embedding.of_documents(tenant, records, every=True)
-            return self.writer.write_documents(tenant, records, embedded, key=key)
+        return self._embedded(
+            tenant, records, lambda embedded: self.writer.write_documents(tenant, records, embedded, key=key)
+        )
+
+    def put_artifacts(self, tenant: int, artifacts: Sequence[ArtifactInput], key: IdempotencyKey | None) -> Committed:
+        """Count, analyse and embed *artifacts*, then write them in one transaction."""
+        done = self.writer.replay(tenant, key)
+        if done is not None:
+            return done
+        records = [artifact.record(each) for each in artifacts]
+        return self._embedded(
+            tenant,
+            [each.document for each in records],
+            lambda embedded: self.writer.put_artifacts(tenant, records, embedded, key=key),
+        )
 
     def put_nodes(self, tenant: int, records: Sequence[NodeRecord], key: IdempotencyKey | None) -> Committed:
         """Embed *records*, then write them in one transaction."""
@@ -105,8 +116,16 @@ class Worker:
         """Erase a source."""
         return self.writer.erase_source(tenant, source_id, spaces=spaces, key=key)
 
+    def _embedded(
+        self, tenant: int, records: Sequence[DocumentRecord], write: Callable[[Embedded | None], Committed]
+    ) -> Committed:
+        try:
+            return write(self.embedding.of_documents(tenant, records, every=False))
+        except Unprepared:
+            return write(self.embedding.of_documents(tenant, records, every=True))
 
-METHODS = ("ingest", "put_nodes", "put_edges", "put_clarifications", "erase_source")
+
+METHODS = ("ingest", "put_artifacts", "put_nodes", "put_edges", "put_clarifications", "erase_source")
 
 
 def _parsed(tenant_name: str, documents: Sequence[DocumentInput]) -> list[DocumentRecord]:

@@ -5,10 +5,13 @@ What goes: the source, its versions and texts, its span ledger, the nodes and ed
 written by API that rests on nothing else, each with its edges, vectors and clarifications. A node that rests on other
 sources too stays, without the erased spans; its terms are counted anew from what is left, and its vectors go, because
 they may tell what the erased text said.
-What stays is one row `(tenant, tx, source_id)`, by which replicas drop what they hold and replays can say "erased".
+Derived artifacts that were made from the source, or from such an artifact, are erased in the same way: their texts may
+tell what its text said.
+What stays is one row `(tenant, tx, source_id)` for each, by which replicas drop what they hold and replays can say
+"erased".
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 import sqlalchemy as sa
@@ -22,6 +25,7 @@ from .spaces import numbers
 from .store import chunks
 from .tables import (
     clarification,
+    derivation,
     edge,
     erasure,
     node,
@@ -37,7 +41,7 @@ from .writes_nodes import node_preface, node_terms
 
 @dataclass(slots=True)
 class _Resting:
-    """A node written by API that rests, or rested, on the source: versions → links into it, and others."""
+    """A node written by API that rests, or rested, on what is erased: versions → links into it, and others."""
 
     erased: dict[int, list[int]] = field(default_factory=dict)
     others: int = 0
@@ -56,12 +60,12 @@ def erase(commit: Commit, source_id: bytes, spaces: tuple[str, ...] | None = Non
     ).one_or_none()
     if found is None or not _within(commit, found.space_no, spaces):
         raise NotFound(resource="source")
-    source_no = int(found.source_no)
-    resting = _resting(commit, source_no)
+    sources = _with_artifacts(commit, int(found.source_no))
+    resting = _resting(commit, sources.keys())
     mixed = {node_no: one for node_no, one in resting.items() if one.others}
-    doomed = _numbers(commit, node.c.node_no, node.c.source_no, [source_no])
+    doomed = _numbers(commit, node.c.node_no, node.c.source_no, sources)
     doomed |= {node_no for node_no, one in resting.items() if not one.others}
-    edges = _edges_of(commit, source_no, doomed)
+    edges = _edges_of(commit, sources.keys(), doomed)
     versions = _numbers(commit, node_version.c.version_no, node_version.c.node_no, doomed)
 
     _delete(commit, node_span.c.version_no, versions)
@@ -73,10 +77,14 @@ def erase(commit: Commit, source_id: bytes, spaces: tuple[str, ...] | None = Non
     _delete(commit, edge.c.edge_no, edges)
     _delete(commit, node_version.c.version_no, versions)
     _delete(commit, node.c.node_no, doomed)
-    spans = _delete(commit, span.c.source_no, {source_no})
-    texts = _delete(commit, source_version.c.source_no, {source_no})
-    _delete(commit, source.c.source_no, {source_no})
-    commit.connection.execute(sa.insert(erasure).values(tenant=commit.tenant, tx=commit.tx, source_id=source_id))
+    spans = _delete(commit, span.c.source_no, sources)
+    texts = _delete(commit, source_version.c.source_no, sources)
+    _delete(commit, derivation.c.artifact_no, sources)
+    _delete(commit, source.c.source_no, sources)
+    commit.connection.execute(
+        sa.insert(erasure),
+        [{"tenant": commit.tenant, "tx": commit.tx, "source_id": erased} for erased in sources.values()],
+    )
     return ErasureReceipt(
         source_id=source_id,
         tx=commit.tx,
@@ -85,14 +93,31 @@ def erase(commit: Commit, source_id: bytes, spaces: tuple[str, ...] | None = Non
         nodes=len(doomed),
         edges=len(edges),
         vectors=vectors,
+        artifacts=len(sources) - 1,
     )
+
+
+def _with_artifacts(commit: Commit, source_no: int) -> dict[int, bytes]:
+    """The source and all artifacts that derive from it, through whatever artifacts: ids by number."""
+    doomed: set[int] = set()
+    found = {source_no}
+    while found:
+        doomed |= found
+        found = _numbers(commit, derivation.c.artifact_no, derivation.c.source_no, found) - doomed
+    ids: dict[int, bytes] = {}
+    for chunk in chunks(sorted(doomed)):
+        statement = sa.select(source.c.source_no, source.c.source_id).where(
+            source.c.tenant == commit.tenant, source.c.source_no.in_(chunk)
+        )
+        ids.update((row.source_no, row.source_id) for row in commit.connection.execute(statement))
+    return ids
 
 
 def _within(commit: Commit, space_no: int, spaces: tuple[str, ...] | None) -> bool:
     return spaces is None or space_no in numbers(commit.connection, commit.tenant, spaces).values()
 
 
-def _resting(commit: Commit, source_no: int) -> dict[int, _Resting]:
+def _resting(commit: Commit, sources: Container[int]) -> dict[int, _Resting]:
     # From the nodes written by API, which have an index; links have none by span.
     statement = (
         sa.select(node.c.node_no, node_span.c.version_no, node_span.c.link_no, span.c.source_no)
@@ -107,7 +132,7 @@ def _resting(commit: Commit, source_no: int) -> dict[int, _Resting]:
     found: dict[int, _Resting] = {}
     for node_no, version_no, link_no, rests_on in commit.connection.execute(statement):
         one = found.setdefault(node_no, _Resting())
-        if rests_on == source_no:
+        if rests_on in sources:
             one.erased.setdefault(version_no, []).append(link_no)
         else:
             one.others += 1
@@ -146,8 +171,8 @@ def _recount(commit: Commit, version_nos: Iterable[int]) -> None:
         )
 
 
-def _edges_of(commit: Commit, source_no: int, doomed: set[int]) -> set[int]:
-    edges = _numbers(commit, edge.c.edge_no, edge.c.source_no, [source_no])
+def _edges_of(commit: Commit, sources: Iterable[int], doomed: set[int]) -> set[int]:
+    edges = _numbers(commit, edge.c.edge_no, edge.c.source_no, sources)
     written = sa.select(edge.c.edge_no, edge.c.from_node_no, edge.c.to_node_no).where(
         edge.c.tenant == commit.tenant, edge.c.source_no.is_(None)
     )

@@ -25,6 +25,7 @@ class StoredSource:
     Attributes:
         content_hash: BLAKE3 of the canonical text.
         length: Bytes of the canonical text.
+        span_class: 0 truth, 1 cache (a derived artifact).
     """
 
     source_no: int
@@ -36,6 +37,7 @@ class StoredSource:
     valid_from: int
     content_hash: bytes
     length: int
+    span_class: int
 
 
 _VERSIONS = (
@@ -49,6 +51,7 @@ _VERSIONS = (
         source_version.c.valid_from,
         source_version.c.content_hash,
         source_version.c.length,
+        source.c.span_class,
     )
     .join(
         source_version,

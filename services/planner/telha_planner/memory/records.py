@@ -11,6 +11,7 @@ from telha_planner.core.model import SpanClass, SpanRef
 from telha_planner.models.counts import Terms, TokenCounts
 
 __all__ = [
+    "ArtifactRecord",
     "ClarificationRecord",
     "Committed",
     "DocumentRecord",
@@ -98,6 +99,20 @@ class DocumentRecord:
     nodes: tuple[PassageNode, ...]
     edges: tuple[PassageEdge, ...]
     span_class: SpanClass = SpanClass.TRUTH
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactRecord:
+    """
+    A derived artifact: a source of its own, and the ids of those that it was made from.
+
+    Attributes:
+        document: Of class `cache`, with one span and one node.
+        derived_from: 16 bytes each, in the caller's order.
+    """
+
+    document: DocumentRecord
+    derived_from: tuple[bytes, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +212,7 @@ class ErasureReceipt:
     What an erasure removed.
 
     Attributes:
+        artifacts: Derived artifacts that went with the source; the other numbers count theirs too.
         replayed: As in `Committed`.
     """
 
@@ -207,4 +223,5 @@ class ErasureReceipt:
     nodes: int
     edges: int
     vectors: int
+    artifacts: int = 0
     replayed: bool = False

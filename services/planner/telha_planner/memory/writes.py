@@ -11,11 +11,12 @@ has been written since.
 
 from collections.abc import Callable, Sequence
 
-from . import clock, erasure, writes_clarifications, writes_documents, writes_edges, writes_nodes
+from . import clock, erasure, writes_artifacts, writes_clarifications, writes_documents, writes_edges, writes_nodes
 from .clock import Commit
 from .embedded import Embedded
 from .idempotency import DEFAULT_KEEP_US, Outcome, Outcomes
 from .records import (
+    ArtifactRecord,
     ClarificationRecord,
     Committed,
     DocumentRecord,
@@ -74,6 +75,28 @@ class Writer:
 
         def write(commit: Commit) -> Committed:
             written, outcomes = writes_documents.write(commit, documents, embedded)
+            return _committed(commit, written=written, sources=outcomes)
+
+        return self._once(tenant, key, Committed, write)
+
+    def put_artifacts(
+        self,
+        tenant: int,
+        artifacts: Sequence[ArtifactRecord],
+        embedded: Embedded | None = None,
+        *,
+        key: IdempotencyKey | None = None,
+    ) -> Committed:
+        """
+        Write derived artifacts, with the vectors made for them; see `writes_artifacts`.
+
+        Raises:
+            RequestInvalid: An item breaks a rule.
+            Unprepared: As `write_documents`.
+        """
+
+        def write(commit: Commit) -> Committed:
+            written, outcomes = writes_artifacts.write(commit, artifacts, embedded)
             return _committed(commit, written=written, sources=outcomes)
 
         return self._once(tenant, key, Committed, write)

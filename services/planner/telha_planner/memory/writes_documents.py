@@ -9,6 +9,7 @@ keep their text and spans, because plans as of then still cite them.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import sqlalchemy as sa
 
@@ -23,7 +24,7 @@ from .pending import Pending
 from .records import DocumentRecord, IngestedSource
 from .spaces import Spaces
 from .store import chunks
-from .tables import node, source, source_version, span
+from .tables import edge, node, source, source_version, span
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,19 @@ class _Source:
     input_hash: bytes
 
 
+class Words(NamedTuple):
+    """How the caller names the items of a batch, the field of their id, and what that id must not name."""
+
+    items: str
+    id_field: str
+    other_class: str
+
+
+DOCUMENTS = Words("documents", "source_id", "a derived artifact")
+
+
 def write(
-    commit: Commit, documents: Sequence[DocumentRecord], embedded: Embedded | None = None
+    commit: Commit, documents: Sequence[DocumentRecord], embedded: Embedded | None = None, words: Words = DOCUMENTS
 ) -> tuple[bool, tuple[IngestedSource, ...]]:
     """
     Write *documents*, with the vectors of their passages where there are any.
@@ -51,15 +63,16 @@ def write(
         RequestInvalid: A source is named twice or would move to another space, or ids that it derives are taken.
         Unprepared: A document says something new that *embedded* has passed over.
     """
-    refuse_repeated((document.source_id for document in documents), "documents", "source_id")
+    refuse_repeated((document.source_id for document in documents), words.items, words.id_field)
     sources = _sources(commit.connection, commit.tenant, documents)
     spaces = Spaces(commit, (document.space for document in documents))
     owners = _node_owners(commit, documents, sources)
     pending = Pending(commit)
     outcomes: list[IngestedSource] = []
+    _refuse_taken_edges(commit, documents, sources, words)
     for index, document in enumerate(documents):
         current = sources.get(document.source_id)
-        _refuse_foreign(index, document, current, spaces, owners)
+        _refuse_foreign(f"{words.items}[{index}]", words, document, current, spaces, owners)
         if current is not None and _is_unchanged(document, current):
             outcome = IngestedSource(
                 source_id=document.source_id,
@@ -242,17 +255,43 @@ def _is_unchanged(document: DocumentRecord, current: _Source) -> bool:
 
 
 def _refuse_foreign(
-    index: int, document: DocumentRecord, current: _Source | None, spaces: Spaces, owners: dict[bytes, int | None]
+    place: str,
+    words: Words,
+    document: DocumentRecord,
+    current: _Source | None,
+    spaces: Spaces,
+    owners: dict[bytes, int | None],
 ) -> None:
-    place = f"documents[{index}]"
     if current is not None:
         if spaces.known(document.space) != current.space_no:
             raise RequestInvalid(field=f"{place}.space", rule="must not move a source to another space")
         if current.span_class != int(document.span_class):
-            raise RequestInvalid(field=f"{place}.source_id", rule="must not name a derived artifact")
+            raise RequestInvalid(field=f"{place}.{words.id_field}", rule=f"must not name {words.other_class}")
     own = None if current is None else current.source_no
     for passage in document.nodes:
         if passage.node_id in owners and (owners[passage.node_id] is None or owners[passage.node_id] != own):
             raise RequestInvalid(
-                field=f"{place}.source_id", rule="must not derive ids that other nodes have taken already"
+                field=f"{place}.{words.id_field}", rule="must not derive ids that other nodes have taken already"
             )
+
+
+def _refuse_taken_edges(
+    commit: Commit, documents: Sequence[DocumentRecord], sources: dict[bytes, _Source], words: Words
+) -> None:
+    # Only edges written by API can stand in the way, since a derived id holds its source's; most tenants have none.
+    written = sa.and_(edge.c.tenant == commit.tenant, edge.c.source_no.is_(None))
+    if commit.connection.execute(sa.select(edge.c.edge_no).where(written).limit(1)).first() is None:
+        return
+    indices = {
+        passage.edge_id: index
+        for index, document in enumerate(documents)
+        if (current := sources.get(document.source_id)) is None or not _is_unchanged(document, current)
+        for passage in document.edges
+    }
+    for chunk in chunks(indices):
+        taken = sa.select(edge.c.edge_id).where(
+            edge.c.tenant == commit.tenant, edge.c.edge_id.in_(chunk), edge.c.source_no.is_(None)
+        )
+        for edge_id in commit.connection.execute(taken).scalars():
+            field = f"{words.items}[{indices[edge_id]}].{words.id_field}"
+            raise RequestInvalid(field=field, rule="must not derive ids that other edges have taken already")

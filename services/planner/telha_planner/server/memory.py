@@ -23,8 +23,10 @@ from .dispatch import PlanThread
 from .idempotency import read_key
 from .ports import Ingest, Planning, Sources
 from .translate_memory import (
+    artifacts_response,
     erase_response,
     ingest_response,
+    read_artifacts,
     read_clarifications,
     read_documents,
     read_edges,
@@ -61,6 +63,7 @@ class MemorySurface:
                 "PutNodes": self.put_nodes,
                 "PutEdges": self.put_edges,
                 "PutClarifications": self.put_clarifications,
+                "PutArtifacts": self.put_artifacts,
                 "GetSource": self.get_source,
                 "ListSources": self.list_sources,
                 "EraseSource": self.erase_source,
@@ -90,6 +93,11 @@ class MemorySurface:
         caller, key, records = await self._write(call, memory_pb2.PutClarificationsRequest, raw, read_clarifications)
         done = await self._ingest.put_clarifications(caller.tenant, records, spaces=caller.spaces, key=key)
         return memory_pb2.PutClarificationsResponse(tx_us=done.tx, replayed=done.replayed)
+
+    async def put_artifacts(self, raw: bytes, call: Call) -> memory_pb2.PutArtifactsResponse:
+        """Write derived artifacts."""
+        caller, key, artifacts = await self._write(call, memory_pb2.PutArtifactsRequest, raw, read_artifacts)
+        return artifacts_response(await self._ingest.put_artifacts(caller.tenant, artifacts, key=key))
 
     async def erase_source(self, raw: bytes, call: Call) -> memory_pb2.EraseSourceResponse:
         """Remove a source with all that came from it."""

@@ -8,6 +8,7 @@ from telha.trace.v1 import traces_pb2
 from telha_planner.answers import Answer, ContextAnswer, QueryAnswer
 from telha_planner.caller import Caller
 from telha_planner.core.request import PlanRequest, QueryRequest, SelectRequest, Window
+from telha_planner.ingest.artifact import ArtifactInput
 from telha_planner.ingest.document import DocumentInput
 from telha_planner.memory.keys import KeyDraft, KeyInfo
 from telha_planner.memory.reads import StoredSource
@@ -79,6 +80,11 @@ class Ingest(Protocol):
         self, tenant: int, tenant_name: str, documents: Sequence[DocumentInput], *, key: IdempotencyKey | None
     ) -> Committed:
         """Parse and write documents."""
+
+    async def put_artifacts(
+        self, tenant: int, artifacts: Sequence[ArtifactInput], *, key: IdempotencyKey | None
+    ) -> Committed:
+        """Write derived artifacts."""
 
     async def put_nodes(self, tenant: int, records: Sequence[NodeRecord], *, key: IdempotencyKey | None) -> Committed:
         """Write nodes."""

@@ -12,6 +12,7 @@ from telha.memory.v1 import memory_pb2
 
 from telha_planner.caller import Caller
 from telha_planner.core.errors import RequestInvalid
+from telha_planner.core.model import SpanClass
 from telha_planner.core.request import (
     INT64_MIN,
     OPEN_END,
@@ -23,6 +24,7 @@ from telha_planner.core.request import (
     format_uuid,
     parse_uuid,
 )
+from telha_planner.ingest.artifact import ArtifactInput
 from telha_planner.ingest.document import DocumentInput
 from telha_planner.memory.reads import StoredSource
 from telha_planner.memory.records import (
@@ -34,7 +36,7 @@ from telha_planner.memory.records import (
     VectorRecord,
 )
 
-from .translate_plan import read_span
+from .translate_plan import CLASS_ON_THE_WIRE, read_span
 from .translate_properties import read_properties
 
 MAX_ITEMS = 1000
@@ -69,6 +71,24 @@ def read_documents(message: memory_pb2.IngestRequest, caller: Caller) -> list[Do
         )
 
     return _each("documents", message.documents, read)
+
+
+def read_artifacts(message: memory_pb2.PutArtifactsRequest, caller: Caller) -> list[ArtifactInput]:
+    """The artifacts, each in a space that *caller* may write."""
+
+    def read(artifact: memory_pb2.Artifact) -> ArtifactInput:
+        return ArtifactInput(
+            artifact_id=parse_uuid("artifact_id", artifact.artifact_id),
+            space=caller.writable(artifact.space, "space"),
+            name=artifact.name,
+            text=artifact.text,
+            derived_from=tuple(
+                parse_uuid(f"derived_from[{index}]", origin) for index, origin in enumerate(artifact.derived_from)
+            ),
+            valid_from=_set(artifact, "valid_from_us"),
+        )
+
+    return _each("artifacts", message.artifacts, read)
 
 
 def read_nodes(message: memory_pb2.PutNodesRequest, caller: Caller) -> list[NodeRecord]:
@@ -160,6 +180,18 @@ def ingest_response(committed: Committed) -> memory_pb2.IngestResponse:
     return response
 
 
+def artifacts_response(committed: Committed) -> memory_pb2.PutArtifactsResponse:
+    """What became of each artifact."""
+    response = memory_pb2.PutArtifactsResponse(tx_us=committed.tx, replayed=committed.replayed)
+    for artifact in committed.sources:
+        response.artifacts.add(
+            artifact_id=format_uuid(artifact.source_id),
+            source_version_tx=artifact.version_tx,
+            outcome=_OUTCOMES[artifact.outcome],
+        )
+    return response
+
+
 def erase_response(receipt: ErasureReceipt) -> memory_pb2.EraseSourceResponse:
     """What an erasure removed."""
     return memory_pb2.EraseSourceResponse(
@@ -170,6 +202,7 @@ def erase_response(receipt: ErasureReceipt) -> memory_pb2.EraseSourceResponse:
         nodes=receipt.nodes,
         edges=receipt.edges,
         vectors=receipt.vectors,
+        artifacts=receipt.artifacts,
         replayed=receipt.replayed,
     )
 
@@ -185,6 +218,7 @@ def source_message(source: StoredSource) -> memory_pb2.Source:
         length=source.length,
         content_hash=f"b3:{source.content_hash.hex()}",
         valid_from_us=source.valid_from,
+        span_class=CLASS_ON_THE_WIRE[SpanClass(source.span_class)],
     )
 
 

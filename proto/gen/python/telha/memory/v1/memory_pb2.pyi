@@ -181,8 +181,52 @@ class PutClarificationsResponse(_message.Message):
     replayed: bool
     def __init__(self, tx_us: _Optional[int] = ..., replayed: _Optional[bool] = ...) -> None: ...
 
+class Artifact(_message.Message):
+    __slots__ = ("artifact_id", "space", "name", "text", "derived_from", "valid_from_us")
+    ARTIFACT_ID_FIELD_NUMBER: _ClassVar[int]
+    SPACE_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    DERIVED_FROM_FIELD_NUMBER: _ClassVar[int]
+    VALID_FROM_US_FIELD_NUMBER: _ClassVar[int]
+    artifact_id: str
+    space: str
+    name: str
+    text: str
+    derived_from: _containers.RepeatedScalarFieldContainer[str]
+    valid_from_us: int
+    def __init__(self, artifact_id: _Optional[str] = ..., space: _Optional[str] = ..., name: _Optional[str] = ..., text: _Optional[str] = ..., derived_from: _Optional[_Iterable[str]] = ..., valid_from_us: _Optional[int] = ...) -> None: ...
+
+class PutArtifactsRequest(_message.Message):
+    __slots__ = ("artifacts", "idempotency_key")
+    ARTIFACTS_FIELD_NUMBER: _ClassVar[int]
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _ClassVar[int]
+    artifacts: _containers.RepeatedCompositeFieldContainer[Artifact]
+    idempotency_key: str
+    def __init__(self, artifacts: _Optional[_Iterable[_Union[Artifact, _Mapping]]] = ..., idempotency_key: _Optional[str] = ...) -> None: ...
+
+class WrittenArtifact(_message.Message):
+    __slots__ = ("artifact_id", "source_version_tx", "outcome")
+    ARTIFACT_ID_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_VERSION_TX_FIELD_NUMBER: _ClassVar[int]
+    OUTCOME_FIELD_NUMBER: _ClassVar[int]
+    artifact_id: str
+    source_version_tx: int
+    outcome: IngestOutcome
+    def __init__(self, artifact_id: _Optional[str] = ..., source_version_tx: _Optional[int] = ..., outcome: _Optional[_Union[IngestOutcome, str]] = ...) -> None: ...
+
+class PutArtifactsResponse(_message.Message):
+    __slots__ = ("artifacts", "tx_us", "replayed")
+    ARTIFACTS_FIELD_NUMBER: _ClassVar[int]
+    TX_US_FIELD_NUMBER: _ClassVar[int]
+    REPLAYED_FIELD_NUMBER: _ClassVar[int]
+    artifacts: _containers.RepeatedCompositeFieldContainer[WrittenArtifact]
+    tx_us: int
+    replayed: bool
+    def __init__(self, artifacts: _Optional[_Iterable[_Union[WrittenArtifact, _Mapping]]] = ..., tx_us: _Optional[int] = ..., replayed: _Optional[bool] = ...) -> None: ...
+
 class Source(_message.Message):
-    __slots__ = ("source_id", "name", "uri", "space", "source_version_tx", "length", "content_hash", "valid_from_us")
+    __slots__ = ("source_id", "name", "uri", "space", "source_version_tx", "length", "content_hash", "valid_from_us", "span_class")
     SOURCE_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     URI_FIELD_NUMBER: _ClassVar[int]
@@ -191,6 +235,7 @@ class Source(_message.Message):
     LENGTH_FIELD_NUMBER: _ClassVar[int]
     CONTENT_HASH_FIELD_NUMBER: _ClassVar[int]
     VALID_FROM_US_FIELD_NUMBER: _ClassVar[int]
+    SPAN_CLASS_FIELD_NUMBER: _ClassVar[int]
     source_id: str
     name: str
     uri: str
@@ -199,7 +244,8 @@ class Source(_message.Message):
     length: int
     content_hash: str
     valid_from_us: int
-    def __init__(self, source_id: _Optional[str] = ..., name: _Optional[str] = ..., uri: _Optional[str] = ..., space: _Optional[str] = ..., source_version_tx: _Optional[int] = ..., length: _Optional[int] = ..., content_hash: _Optional[str] = ..., valid_from_us: _Optional[int] = ...) -> None: ...
+    span_class: _plan_pb2.SpanClass
+    def __init__(self, source_id: _Optional[str] = ..., name: _Optional[str] = ..., uri: _Optional[str] = ..., space: _Optional[str] = ..., source_version_tx: _Optional[int] = ..., length: _Optional[int] = ..., content_hash: _Optional[str] = ..., valid_from_us: _Optional[int] = ..., span_class: _Optional[_Union[_plan_pb2.SpanClass, str]] = ...) -> None: ...
 
 class GetSourceRequest(_message.Message):
     __slots__ = ("source_id", "source_version_tx", "window", "include_text")
@@ -248,7 +294,7 @@ class EraseSourceRequest(_message.Message):
     def __init__(self, source_id: _Optional[str] = ..., idempotency_key: _Optional[str] = ...) -> None: ...
 
 class EraseSourceResponse(_message.Message):
-    __slots__ = ("source_id", "tx_us", "versions", "spans", "nodes", "edges", "vectors", "replayed")
+    __slots__ = ("source_id", "tx_us", "versions", "spans", "nodes", "edges", "vectors", "replayed", "artifacts")
     SOURCE_ID_FIELD_NUMBER: _ClassVar[int]
     TX_US_FIELD_NUMBER: _ClassVar[int]
     VERSIONS_FIELD_NUMBER: _ClassVar[int]
@@ -257,6 +303,7 @@ class EraseSourceResponse(_message.Message):
     EDGES_FIELD_NUMBER: _ClassVar[int]
     VECTORS_FIELD_NUMBER: _ClassVar[int]
     REPLAYED_FIELD_NUMBER: _ClassVar[int]
+    ARTIFACTS_FIELD_NUMBER: _ClassVar[int]
     source_id: str
     tx_us: int
     versions: int
@@ -265,7 +312,8 @@ class EraseSourceResponse(_message.Message):
     edges: int
     vectors: int
     replayed: bool
-    def __init__(self, source_id: _Optional[str] = ..., tx_us: _Optional[int] = ..., versions: _Optional[int] = ..., spans: _Optional[int] = ..., nodes: _Optional[int] = ..., edges: _Optional[int] = ..., vectors: _Optional[int] = ..., replayed: _Optional[bool] = ...) -> None: ...
+    artifacts: int
+    def __init__(self, source_id: _Optional[str] = ..., tx_us: _Optional[int] = ..., versions: _Optional[int] = ..., spans: _Optional[int] = ..., nodes: _Optional[int] = ..., edges: _Optional[int] = ..., vectors: _Optional[int] = ..., replayed: _Optional[bool] = ..., artifacts: _Optional[int] = ...) -> None: ...
 
 class QueryRequest(_message.Message):
     __slots__ = ("find", "where", "window", "spaces", "page_size", "page_token")

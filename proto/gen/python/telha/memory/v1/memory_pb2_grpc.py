@@ -55,6 +55,11 @@ class MemoryStub:
                 request_serializer=telha_dot_memory_dot_v1_dot_memory__pb2.PutClarificationsRequest.SerializeToString,
                 response_deserializer=telha_dot_memory_dot_v1_dot_memory__pb2.PutClarificationsResponse.FromString,
                 _registered_method=True)
+        self.PutArtifacts = channel.unary_unary(
+                '/telha.memory.v1.Memory/PutArtifacts',
+                request_serializer=telha_dot_memory_dot_v1_dot_memory__pb2.PutArtifactsRequest.SerializeToString,
+                response_deserializer=telha_dot_memory_dot_v1_dot_memory__pb2.PutArtifactsResponse.FromString,
+                _registered_method=True)
         self.GetSource = channel.unary_unary(
                 '/telha.memory.v1.Memory/GetSource',
                 request_serializer=telha_dot_memory_dot_v1_dot_memory__pb2.GetSourceRequest.SerializeToString,
@@ -109,6 +114,13 @@ class MemoryServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def PutArtifacts(self, request, context):
+        """Writes derived artifacts: stored summaries and other texts made from sources.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetSource(self, request, context):
         """Reads one source.
         """
@@ -124,7 +136,7 @@ class MemoryServicer:
         raise NotImplementedError('Method not implemented!')
 
     def EraseSource(self, request, context):
-        """Removes a source, all its versions and all that was derived from it.
+        """Removes a source, all its versions and all that was derived from it, artifacts included.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -159,6 +171,11 @@ def add_MemoryServicer_to_server(servicer, server):
                     servicer.PutClarifications,
                     request_deserializer=telha_dot_memory_dot_v1_dot_memory__pb2.PutClarificationsRequest.FromString,
                     response_serializer=telha_dot_memory_dot_v1_dot_memory__pb2.PutClarificationsResponse.SerializeToString,
+            ),
+            'PutArtifacts': grpc.unary_unary_rpc_method_handler(
+                    servicer.PutArtifacts,
+                    request_deserializer=telha_dot_memory_dot_v1_dot_memory__pb2.PutArtifactsRequest.FromString,
+                    response_serializer=telha_dot_memory_dot_v1_dot_memory__pb2.PutArtifactsResponse.SerializeToString,
             ),
             'GetSource': grpc.unary_unary_rpc_method_handler(
                     servicer.GetSource,
@@ -290,6 +307,33 @@ class Memory:
             '/telha.memory.v1.Memory/PutClarifications',
             telha_dot_memory_dot_v1_dot_memory__pb2.PutClarificationsRequest.SerializeToString,
             telha_dot_memory_dot_v1_dot_memory__pb2.PutClarificationsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PutArtifacts(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/telha.memory.v1.Memory/PutArtifacts',
+            telha_dot_memory_dot_v1_dot_memory__pb2.PutArtifactsRequest.SerializeToString,
+            telha_dot_memory_dot_v1_dot_memory__pb2.PutArtifactsResponse.FromString,
             options,
             channel_credentials,
             insecure,

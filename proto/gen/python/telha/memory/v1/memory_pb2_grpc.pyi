@@ -41,12 +41,14 @@ class MemoryStub:
     """Writes edges."""
     PutClarifications: _grpc.UnaryUnaryMultiCallable[_memory_pb2.PutClarificationsRequest, _memory_pb2.PutClarificationsResponse]
     """Writes clarifications."""
+    PutArtifacts: _grpc.UnaryUnaryMultiCallable[_memory_pb2.PutArtifactsRequest, _memory_pb2.PutArtifactsResponse]
+    """Writes derived artifacts: stored summaries and other texts made from sources."""
     GetSource: _grpc.UnaryUnaryMultiCallable[_memory_pb2.GetSourceRequest, _memory_pb2.GetSourceResponse]
     """Reads one source."""
     ListSources: _grpc.UnaryUnaryMultiCallable[_memory_pb2.ListSourcesRequest, _memory_pb2.ListSourcesResponse]
     """Lists sources by id."""
     EraseSource: _grpc.UnaryUnaryMultiCallable[_memory_pb2.EraseSourceRequest, _memory_pb2.EraseSourceResponse]
-    """Removes a source, all its versions and all that was derived from it."""
+    """Removes a source, all its versions and all that was derived from it, artifacts included."""
     Query: _grpc.UnaryUnaryMultiCallable[_memory_pb2.QueryRequest, _memory_pb2.QueryResponse]
     """Finds nodes by type and by what they say, by id."""
 
@@ -63,12 +65,14 @@ class MemoryAsyncStub(MemoryStub):
     """Writes edges."""
     PutClarifications: _aio.UnaryUnaryMultiCallable[_memory_pb2.PutClarificationsRequest, _memory_pb2.PutClarificationsResponse]  # type: ignore[assignment]
     """Writes clarifications."""
+    PutArtifacts: _aio.UnaryUnaryMultiCallable[_memory_pb2.PutArtifactsRequest, _memory_pb2.PutArtifactsResponse]  # type: ignore[assignment]
+    """Writes derived artifacts: stored summaries and other texts made from sources."""
     GetSource: _aio.UnaryUnaryMultiCallable[_memory_pb2.GetSourceRequest, _memory_pb2.GetSourceResponse]  # type: ignore[assignment]
     """Reads one source."""
     ListSources: _aio.UnaryUnaryMultiCallable[_memory_pb2.ListSourcesRequest, _memory_pb2.ListSourcesResponse]  # type: ignore[assignment]
     """Lists sources by id."""
     EraseSource: _aio.UnaryUnaryMultiCallable[_memory_pb2.EraseSourceRequest, _memory_pb2.EraseSourceResponse]  # type: ignore[assignment]
-    """Removes a source, all its versions and all that was derived from it."""
+    """Removes a source, all its versions and all that was derived from it, artifacts included."""
     Query: _aio.UnaryUnaryMultiCallable[_memory_pb2.QueryRequest, _memory_pb2.QueryResponse]  # type: ignore[assignment]
     """Finds nodes by type and by what they say, by id."""
 
@@ -108,6 +112,14 @@ class MemoryServicer(metaclass=_abc_1.ABCMeta):
         """Writes clarifications."""
 
     @_abc_1.abstractmethod
+    def PutArtifacts(
+        self,
+        request: _memory_pb2.PutArtifactsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_memory_pb2.PutArtifactsResponse, _abc.Awaitable[_memory_pb2.PutArtifactsResponse]]:
+        """Writes derived artifacts: stored summaries and other texts made from sources."""
+
+    @_abc_1.abstractmethod
     def GetSource(
         self,
         request: _memory_pb2.GetSourceRequest,
@@ -129,7 +141,7 @@ class MemoryServicer(metaclass=_abc_1.ABCMeta):
         request: _memory_pb2.EraseSourceRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_memory_pb2.EraseSourceResponse, _abc.Awaitable[_memory_pb2.EraseSourceResponse]]:
-        """Removes a source, all its versions and all that was derived from it."""
+        """Removes a source, all its versions and all that was derived from it, artifacts included."""
 
     @_abc_1.abstractmethod
     def Query(
