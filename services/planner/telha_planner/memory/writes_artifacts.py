@@ -16,11 +16,12 @@ import sqlalchemy as sa
 from telha_planner.core.errors import RequestInvalid
 
 from . import writes_documents
+from .bulk import bulk_insert
 from .clock import Commit
 from .embedded import Embedded
 from .records import ArtifactRecord, IngestedSource
 from .spaces import Spaces
-from .store import bulk_insert, chunks
+from .store import chunks
 from .tables import derivation, source
 from .writes_documents import Words
 
