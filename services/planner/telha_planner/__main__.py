@@ -1,5 +1,5 @@
 """
-`telha-planner serve|check [--config FILE]`, `telha-planner keys …` and `telha-planner eval FOLDER …`.
+`telha-planner serve|check [--config FILE]`, and `telha-planner keys|migrate|copy|eval …`, described with each.
 
 Exit codes of the first two: 0 stopped in order, or nothing wrong with the settings; 69 a part it needs cannot be had;
 78 the configuration is wrong.
@@ -11,7 +11,7 @@ import sys
 
 from telha_runtime import entry, logs
 
-from telha_planner import administration
+from telha_planner import administration, upkeep
 from telha_planner.config import FOREIGN_SECTIONS, PlannerConfig
 from telha_planner.evaluation import options as evaluation
 
@@ -21,10 +21,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="telha-planner", description="The Telha memory planner.")
     commands = entry.add_commands(parser, "answer gRPC calls until SIGTERM")
     administration.add_commands(commands)
+    upkeep.add_commands(commands)
     evaluation.add_command(commands)
     options = parser.parse_args(arguments)
     if options.command == "keys":
         return administration.run(options)
+    if options.command in upkeep.COMMANDS:
+        return upkeep.run(options)
     if options.command == "eval":
         from telha_planner.evaluation import command  # noqa: PLC0415  # heavy: see entry
 

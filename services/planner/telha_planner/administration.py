@@ -1,5 +1,5 @@
 """
-`telha-planner keys …`: API keys, made on the store itself by whoever may write its folder.
+`telha-planner keys …`: API keys, made on the store itself by whoever may write to it.
 
 The answers are JSON objects in camelCase, or lines for people; a refusal is one sentence on stderr and exit code 1.
 """
@@ -35,14 +35,16 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     revoke = actions.add_parser("revoke", help="end a key at once")
     revoke.add_argument("key_id")
     for action in (create, listing, revoke):
-        action.add_argument("--data", type=Path, required=True, help="the data folder")
+        place = action.add_mutually_exclusive_group(required=True)
+        place.add_argument("--data", type=Path, help="the data folder")
+        place.add_argument("--url", help="the store's address; a password is better kept in PGPASSWORD")
         action.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(options: argparse.Namespace) -> int:
     """Carry out a `keys` command; returns the exit code."""
     try:
-        url = f"sqlite:///{quote(str(options.data / DATABASE))}"
+        url = options.url or f"sqlite:///{quote(str(options.data / DATABASE))}"
         store = Store.open(url, busy_timeout_ms=StoreSettings().busy_timeout_ms)
         try:
             answer = {"create": _create, "list": _list, "revoke": _revoke}[options.action](store, options)

@@ -78,7 +78,7 @@ async def serve(config: PlannerConfig) -> None:
     embedder = opened(config.embedding)
     questions = None if embedder is None else Questions(embedder)
     async with AsyncExitStack() as parts:
-        store = Store.open(config.store.url, busy_timeout_ms=config.store.busy_timeout_ms)
+        store = Store.open(config.store.url, busy_timeout_ms=config.store.busy_timeout_ms, migrate=config.store.migrate)
         parts.callback(store.close)
         ingest = IngestProcess(
             config.store.url,

@@ -130,6 +130,7 @@ class StoreSettings(Section):
     """`[store]`: the system of record."""
 
     url: str = "sqlite:///data/memory.db"
+    migrate: Literal["manual", "auto"] = "manual"
     busy_timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 10_000
     columns_memory_mb: Annotated[int, Field(ge=16, le=1_048_576)] = 2048
     text_cache_mb: Annotated[int, Field(ge=1, le=1_048_576)] = 128

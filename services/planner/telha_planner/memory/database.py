@@ -8,6 +8,7 @@ to becomes `StoreUnusable`. Rule 3: no message of this package holds an address 
 
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
+from typing import NamedTuple
 
 import sqlalchemy as sa
 
@@ -17,6 +18,13 @@ PART = "the memory store"
 
 class StoreUnusable(Exception):
     """The store cannot be opened; the message is one sentence for the operator."""
+
+
+class Schema(NamedTuple):
+    """The revision of the schema that a store stands at, None if it has none yet, and the one that we need."""
+
+    found: str | None
+    needed: str
 
 
 class Database(ABC):

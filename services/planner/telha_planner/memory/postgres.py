@@ -22,7 +22,7 @@ from psycopg.pq import Format
 from telha_planner.core.errors import Unavailable
 
 from . import migrations, tables
-from .database import PART, Database, StoreUnusable
+from .database import PART, Database, Schema, StoreUnusable
 from .postgres_values import register
 
 MIGRATES_ALONE = "auto"
@@ -118,18 +118,24 @@ class PostgresDatabase(Database):
 
     def prepare(self, place: str, migrate: str) -> None:
         """Refuse a role, a database or a schema that cannot be used; fill an empty database."""
-        with self.reading(None) as connection:
-            _refuse_role(connection, place)
-            found = migrations.refuse_unknown(connection, place)
-            if found == migrations.HEAD:
-                _refuse_open_tables(connection, place)
-                return
+        found = self.schema(place).found
+        if found == migrations.HEAD:
+            return
         if found is not None and migrate != MIGRATES_ALONE:
             raise StoreUnusable(
                 f"{PART} {place} stands at schema {found} and this version needs {migrations.HEAD}; "
                 'run telha-planner migrate, or set store.migrate = "auto"'
             )
         self.migrate(place)
+
+    def schema(self, place: str) -> Schema:
+        """What the database stands at; refuses a role, a database or a schema that cannot be used."""
+        with self.reading(None) as connection:
+            _refuse_role(connection, place)
+            found = migrations.refuse_unknown(connection, place)
+            if found == migrations.HEAD:
+                _refuse_open_tables(connection, place)
+        return Schema(found, migrations.HEAD)
 
     def migrate(self, place: str) -> None:
         """Bring the schema to this version's; of several that start at once, one does it and the others wait."""
@@ -186,14 +192,36 @@ def open_database(url: sa.URL, busy_timeout_ms: int, migrate: str) -> PostgresDa
     place = _place(url)
     database = PostgresDatabase(_engine(url, busy_timeout_ms), busy_timeout_ms)
     try:
-        database.prepare(place, migrate)
-    except (sa.exc.SQLAlchemyError, psycopg.Error, Unavailable) as error:
-        database.close()
-        raise StoreUnusable(f"{PART} {place} cannot be opened: {_cause(error)}") from error
+        with _opening(place):
+            database.prepare(place, migrate)
     except BaseException:
         database.close()
         raise
     return database
+
+
+def schema_of(url: sa.URL, busy_timeout_ms: int) -> Schema:
+    """
+    What the database that *url* names stands at; nothing is changed.
+
+    Raises:
+        StoreUnusable: As `open_database`, but for an older schema.
+    """
+    place = _place(url)
+    database = PostgresDatabase(_engine(url, busy_timeout_ms), busy_timeout_ms)
+    try:
+        with _opening(place):
+            return database.schema(place)
+    finally:
+        database.close()
+
+
+@contextmanager
+def _opening(place: str) -> Iterator[None]:
+    try:
+        yield
+    except (sa.exc.SQLAlchemyError, psycopg.Error, Unavailable) as error:
+        raise StoreUnusable(f"{PART} {place} cannot be opened: {_cause(error)}") from error
 
 
 def _engine(url: sa.URL, busy_timeout_ms: int) -> sa.Engine:

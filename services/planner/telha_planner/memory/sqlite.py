@@ -17,7 +17,7 @@ import structlog
 from telha_planner.core.errors import Unavailable
 
 from . import migrations
-from .database import PART, Database, StoreUnusable
+from .database import PART, Database, Schema, StoreUnusable
 
 CACHE_KIB = 32 * 1024
 """SQLite pages that one connection keeps; node ids arrive in random order, so the index must fit to insert fast."""
@@ -105,24 +105,52 @@ def open_file(url: sa.URL, busy_timeout_ms: int) -> SqliteDatabase:
     Raises:
         StoreUnusable: The address, folder, file or schema cannot be used.
     """
-    if not url.database or url.database == ":memory:":
-        raise StoreUnusable("store.url must name a SQLite file, such as sqlite:///path/to/memory.db")
-    path = Path(url.database)
+    path = _path(url)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreUnusable(f"the folder {path.parent} of {PART} cannot be created: {error.strerror}") from error
     database = SqliteDatabase(_engine(path, busy_timeout_ms), busy_timeout_ms)
     try:
-        database.prepare(path)
-    except (sa.exc.DBAPIError, sqlite3.Error) as error:
-        database.close()
-        cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
-        raise StoreUnusable(f"{PART} {path} cannot be opened: {cause}") from error
+        with _opening(path):
+            database.prepare(path)
     except BaseException:
         database.close()
         raise
     return database
+
+
+def schema_of(url: sa.URL, busy_timeout_ms: int) -> Schema:
+    """
+    What the file that *url* names stands at; a missing one is not made.
+
+    Raises:
+        StoreUnusable: It is no store, or a newer version's.
+    """
+    path = _path(url)
+    if not path.exists():
+        return Schema(None, migrations.HEAD)
+    engine = _engine(path, busy_timeout_ms)
+    try:
+        with _opening(path), engine.connect() as connection:
+            return Schema(migrations.refuse_unknown(connection, str(path)), migrations.HEAD)
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def _opening(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (sa.exc.DBAPIError, sqlite3.Error) as error:
+        cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+        raise StoreUnusable(f"{PART} {path} cannot be opened: {cause}") from error
+
+
+def _path(url: sa.URL) -> Path:
+    if not url.database or url.database == ":memory:":
+        raise StoreUnusable("store.url must name a SQLite file, such as sqlite:///path/to/memory.db")
+    return Path(url.database)
 
 
 def _engine(path: Path, busy_timeout_ms: int) -> sa.Engine:

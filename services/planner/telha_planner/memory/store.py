@@ -10,12 +10,13 @@ Rule 3: `StoreUnusable` is for the operator at start, one sentence; `Unavailable
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
+from types import ModuleType
 from typing import Literal, TypeVar
 
 import sqlalchemy as sa
 
 from . import sqlite
-from .database import Database, StoreUnusable
+from .database import Database, Schema, StoreUnusable
 
 __all__ = ["IN_CHUNK", "Migrate", "Store", "StoreUnusable", "chunks"]
 
@@ -59,13 +60,21 @@ class Store:
         parsed = _parsed(url)
         if parsed.get_backend_name() == "sqlite":
             return cls(sqlite.open_file(parsed, busy_timeout_ms))
-        try:
-            from . import postgres  # noqa: PLC0415 - its driver is an extra
-        except ImportError as error:
-            raise StoreUnusable(
-                "store.url names PostgreSQL, whose driver is not installed; install telha[postgres]"
-            ) from error
-        return cls(postgres.open_database(parsed, busy_timeout_ms, migrate))
+        return cls(_postgres().open_database(parsed, busy_timeout_ms, migrate))
+
+    @classmethod
+    def schema(cls, url: str, *, busy_timeout_ms: int) -> Schema:
+        """
+        What the store at *url* stands at; nothing is made or changed.
+
+        Raises:
+            StoreUnusable: As `open`, but for an older schema.
+        """
+        parsed = _parsed(url)
+        if parsed.get_backend_name() == "sqlite":
+            return sqlite.schema_of(parsed, busy_timeout_ms)
+        found: Schema = _postgres().schema_of(parsed, busy_timeout_ms)
+        return found
 
     def close(self) -> None:
         """Close every connection."""
@@ -107,6 +116,16 @@ class Store:
             False if a reader kept it in use beyond the busy timeout; it then goes later.
         """
         return self._database.scrub()
+
+
+def _postgres() -> ModuleType:
+    try:
+        from . import postgres  # noqa: PLC0415 - its driver is an extra
+    except ImportError as error:
+        raise StoreUnusable(
+            "store.url names PostgreSQL, whose driver is not installed; install telha[postgres]"
+        ) from error
+    return postgres
 
 
 def chunks(values: Iterable[_T], size: int = IN_CHUNK) -> Iterator[list[_T]]:
