@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import grpc
 import msgpack
+import pytest
 from telha.trace.v1 import trace_store_pb2, trace_store_pb2_grpc
 from telha_planner.core.errors import Unavailable
 from telha_planner.trace.emitter import Emitter
@@ -59,15 +60,23 @@ def an_entry(trace_id: str | None = None, tenant: str = "acme", **changes: Any) 
     return {frame.FIELD: frame.encode(Frame(str(uuid4()), 1, trace_id, tenant, a_record(trace_id, tenant, **changes)))}
 
 
+on_both_engines = pytest.mark.parametrize("folder", ["sqlite", "postgres"], indirect=True)
+"""Runs a test with the trace store on each engine."""
+
+
+def place_of(folder: Path) -> str:
+    """Where the trace store of *folder* is, see `fixtures.traces.folder`."""
+    named = folder / "store"
+    return named.read_text() if named.exists() else str(folder / "traces.db")
+
+
 def config(folder: Path, redis_url: str, **changes: Any) -> WriterConfig:
     """A writer's configuration: its store and its socket in *folder*."""
     return WriterConfig(
         trace=SharedTraceSettings(
             redis_url=redis_url, stream=STREAM, writer=f"unix:{folder / 'w'}", internal_token=TOKEN
         ),
-        writer=WriterSettings(
-            **{"store": str(folder / "traces.db"), "reclaim_idle_ms": 200, "drain_ms": 200} | changes
-        ),
+        writer=WriterSettings(**{"store": place_of(folder), "reclaim_idle_ms": 200, "drain_ms": 200} | changes),
     )
 
 

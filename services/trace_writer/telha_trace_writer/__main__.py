@@ -1,5 +1,5 @@
 """
-`telha-trace-writer serve [--config FILE]`: the trace writer as a process; `check` only reads its settings.
+`telha-trace-writer serve`: the trace writer as a process; `check` reads its settings, `migrate` its store.
 
 Exit codes: 0 stopped in order, or nothing wrong, 69 store or address cannot be had, 78 the configuration is wrong.
 """
@@ -10,14 +10,17 @@ import sys
 
 from telha_runtime import entry, logs
 
+from . import migrating
 from .config import FOREIGN_SECTIONS, WriterConfig
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(prog="telha-trace-writer", description="Persists the traces of Telha planners.")
-    entry.add_commands(parser, "consume and serve traces until SIGTERM")
+    migrating.add_command(entry.add_commands(parser, "consume and serve traces until SIGTERM"))
     options = parser.parse_args(arguments)
+    if options.command == "migrate":
+        return migrating.run(options)
     config = entry.read_settings(WriterConfig, options.config, FOREIGN_SECTIONS)
     if config is None:
         return entry.EXIT_CONFIG

@@ -16,8 +16,12 @@ class Backend(Protocol):
     def engine(self) -> sa.Engine:
         """Its connections. The option `telha_writes` says before a transaction that it writes."""
 
-    def refuse_foreign(self, connection: sa.Connection, revision: str | None) -> None:
-        """Refuse a database that cannot be a trace store, given its *revision*; raises `StoreUnusable`."""
+    @property
+    def made_alone(self) -> bool:
+        """Whether the schema is nobody's but this process's, so that it is migrated without being asked to."""
+
+    def refuse_foreign(self, connection: sa.Connection, *, newest: bool) -> None:
+        """Refuse what cannot be a trace store, *newest* if its schema is up to date; raises `StoreUnusable`."""
 
     def prepare(self) -> None:
         """What there is to do before the schema is looked at."""
@@ -37,5 +41,5 @@ class Backend(Protocol):
     def adding(self, table: sa.Table) -> sa.Insert:
         """An insert that leaves rows alone which are there already."""
 
-    def scrub(self) -> bool:
-        """Overwrite what was deleted, where the database leaves that to its user; whether nothing lingers."""
+    def scrub(self) -> None:
+        """Overwrite or free what was deleted, as far as the database lets its user."""

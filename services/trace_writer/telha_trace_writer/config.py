@@ -40,6 +40,7 @@ class WriterSettings(BaseModel):
 
     Attributes:
         store: Where the traces are: the path of a SQLite file, or `postgresql://user:password@host:port/database`.
+        migrate: Whether a start migrates an older schema on PostgreSQL (`auto`), or refuses it.
         busy_timeout_ms: How long to wait for another writer's lock.
         group: Consumer group; all writers of one store share it.
         batch_entries: Most entries in one transaction.
@@ -50,6 +51,7 @@ class WriterSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     store: str = "data/traces.db"
+    migrate: Literal["manual", "auto"] = "manual"
     busy_timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 10_000
     group: str = "writer"
     batch_entries: Annotated[int, Field(ge=1, le=10_000)] = 200

@@ -2,7 +2,8 @@
 Open a trace store, and bring its schema up to date: at the writer's start, and for `telha migrate`.
 
 Rule 1: a database that is not ours, or is newer than this program, is left as it is. Rule 2: all steps of a migration
-are one transaction, and of several programs that begin it at once, one does the work.
+are one transaction, and of several programs that begin it at once, one does the work. Rule 3: a writer makes the schema
+of an empty database; that of a database which others use too it migrates only when it is told to.
 """
 
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ import sqlalchemy as sa
 from . import migrations
 from .backend import Backend
 from .config import POSTGRES_SCHEMES
-from .faults import StoreUnusable
+from .faults import StoreUnusable, cause_of
 from .postgres import Postgres
 from .sqlite import SQLite
 from .store import Store
@@ -34,16 +35,28 @@ class Schema(NamedTuple):
         return self.revision != self.newest
 
 
-def open_store(place: str | Path, busy_timeout_ms: int) -> Store:
+def open_store(place: str | Path, busy_timeout_ms: int, *, migrates: bool = False) -> Store:
     """
-    Open the store at *place*, a path or `postgresql://…`, made or migrated as needed.
+    Open the store at *place*, a path or `postgresql://…`; an empty one gets the schema.
+
+    Args:
+        migrates: Whether to migrate an older schema on PostgreSQL; a file is always migrated.
 
     Raises:
-        StoreUnusable: It cannot be reached or written, is no trace store, or was written by a newer version.
+        StoreUnusable: It cannot be reached or written, is no trace store, is older and may not be migrated, or was
+            written by a newer version.
     """
     backend = _backend(place, busy_timeout_ms)
     try:
-        _migrate(backend)
+        with _told(backend):
+            with backend.engine.connect() as connection:
+                found = _standing(backend, connection)
+            if found.revision is not None and found.pending and not (migrates or backend.made_alone):
+                raise StoreUnusable(
+                    f"the trace store {backend.place} stands at schema {found.revision} and this version needs "
+                    f'{found.newest}; run telha-trace-writer migrate, or set writer.migrate = "auto"'
+                )
+            _migrate(backend, found)
     except BaseException:
         backend.engine.dispose()
         raise
@@ -55,11 +68,15 @@ def migrate(place: str | Path, busy_timeout_ms: int) -> Schema:
     Bring the store at *place* up to date; tells where it stood.
 
     Raises:
-        StoreUnusable: As `open_store`; nothing was changed.
+        StoreUnusable: It cannot be reached or written, is no trace store, or was written by a newer version. Nothing
+            was changed.
     """
     backend = _backend(place, busy_timeout_ms)
     try:
-        return _migrate(backend)
+        with _told(backend):
+            with backend.engine.connect() as connection:
+                found = _standing(backend, connection)
+            return _migrate(backend, found)
     finally:
         backend.engine.dispose()
 
@@ -69,39 +86,37 @@ def examine(place: str | Path, busy_timeout_ms: int) -> Schema:
     Tell where the store at *place* stands, and change nothing; a SQLite file that does not exist is not made.
 
     Raises:
-        StoreUnusable: As `open_store`.
+        StoreUnusable: As `migrate`.
     """
     if not _is_url(place) and not Path(place).exists():
         return Schema(str(place), None, migrations.HEAD)
     backend = _backend(place, busy_timeout_ms)
     try:
         with _told(backend), backend.engine.connect() as connection:
-            return _stands(backend, connection)
+            return _standing(backend, connection)
     finally:
         backend.engine.dispose()
 
 
-def _migrate(backend: Backend) -> Schema:
-    with _told(backend):
-        # Looked at before anything is changed: a file that is not ours stays as it is.
-        with backend.engine.connect() as connection:
-            stood = _stands(backend, connection)
-        backend.prepare()
-        if stood.pending:
-            with backend.engine.connect() as connection:
-                connection.execution_options(telha_writes=True)
-                with connection.begin():
-                    backend.lock_for_migration(connection)
-                    stood = _stands(backend, connection)
-                    if stood.pending:
-                        backend.scope(connection, None)
-                        migrations.upgrade(connection)
-    return stood
+def _migrate(backend: Backend, found: Schema) -> Schema:
+    backend.prepare()
+    if not found.pending:
+        return found
+    with backend.engine.connect() as connection:
+        connection.execution_options(telha_writes=True)
+        with connection.begin():
+            backend.scope(connection, None)
+            backend.lock_for_migration(connection)
+            # Somebody else may have done it meanwhile.
+            found = _standing(backend, connection)
+            if found.pending:
+                migrations.upgrade(connection)
+    return found
 
 
-def _stands(backend: Backend, connection: sa.Connection) -> Schema:
+def _standing(backend: Backend, connection: sa.Connection) -> Schema:
     revision = migrations.current(connection)
-    backend.refuse_foreign(connection, revision)
+    backend.refuse_foreign(connection, newest=revision == migrations.HEAD)
     if revision is not None and revision != migrations.HEAD and not migrations.known(revision):
         raise StoreUnusable(
             f"the trace store {backend.place} was written by a newer version (schema {revision}, "
@@ -125,5 +140,4 @@ def _told(backend: Backend) -> Iterator[None]:
     try:
         yield
     except sa.exc.DBAPIError as fault:
-        cause = " ".join(str(fault.orig).split())
-        raise StoreUnusable(f"the trace store {backend.place} cannot be used: {cause}") from fault
+        raise StoreUnusable(f"the trace store {backend.place} cannot be used: {cause_of(fault)}") from fault

@@ -49,7 +49,8 @@ async def serve(config: WriterConfig, stop: asyncio.Event | None = None) -> None
     writer = config.writer
     client = redis.connect(config.trace.redis_url)
     reader = redis.connect(config.trace.redis_url, reply_within_s=REPLY_WITHIN_S)
-    store = await asyncio.to_thread(open_store, writer.store, writer.busy_timeout_ms)
+    migrates = writer.migrate == "auto"
+    store = await asyncio.to_thread(open_store, writer.store, writer.busy_timeout_ms, migrates=migrates)
     stream = Stream(client, config.trace.stream, writer.group, _consumer_name())
     intake = Intake(store, stream, writer.max_deliveries, lambda: time.time_ns() // 1000)
     consumer = Consumer(stream, reader, intake, writer.batch_entries)

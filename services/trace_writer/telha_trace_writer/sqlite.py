@@ -2,9 +2,10 @@
 The trace store in one SQLite file, for one machine: all that is special to SQLite stands here.
 
 Rule 1: what was committed is durable (WAL, synchronous FULL); readers and the writer do not wait for one another.
-Rule 2: what is deleted is overwritten, in the file and, once `scrub` returned True, in the log beside it.
+Rule 2: what is deleted is overwritten, in the file and, by `scrub`, in the log beside it.
 """
 
+import logging
 import sqlite3
 import time
 from pathlib import Path
@@ -12,9 +13,12 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import insert
 
+from . import migrations
 from .faults import StoreUnusable
 
 __all__ = ["SQLite"]
+
+_log = logging.getLogger(__name__)
 
 _NEWEST_USER_VERSION = 2
 """What a file carries besides its revision, so that programs of before revisions refuse it."""
@@ -27,6 +31,8 @@ class SQLite:
     Raises:
         StoreUnusable: A folder cannot be made.
     """
+
+    made_alone = True
 
     def __init__(self, path: Path, busy_timeout_ms: int) -> None:
         self.place = str(path)
@@ -47,7 +53,7 @@ class SQLite:
         sa.event.listen(self.engine, "connect", _prepare)
         sa.event.listen(self.engine, "begin", _begin)
 
-    def refuse_foreign(self, connection: sa.Connection, revision: str | None) -> None:
+    def refuse_foreign(self, connection: sa.Connection, *, newest: bool) -> None:  # noqa: ARG002  # a file has no roles
         """
         Refuse a file that another program wrote.
 
@@ -59,7 +65,7 @@ class SQLite:
             raise StoreUnusable(
                 f"the trace store {self.place} has version {version}; this program knows {_NEWEST_USER_VERSION}"
             )
-        if revision is None and sa.inspect(connection).get_table_names():
+        if migrations.current(connection) is None and sa.inspect(connection).get_table_names():
             raise StoreUnusable(f"{self.place} is a database of something else, not a trace store")
 
     def prepare(self) -> None:
@@ -98,19 +104,16 @@ class SQLite:
         """An insert that leaves rows alone which are there already."""
         return insert(table).on_conflict_do_nothing()
 
-    def scrub(self) -> bool:
-        """
-        Remove deleted content from the log too.
-
-        Returns:
-            False if a reader kept it in use beyond the busy timeout; it then goes at the next checkpoint.
-        """
+    def scrub(self) -> None:
+        """Remove deleted content from the log too; what a reader holds beyond the busy timeout goes later."""
         with self.engine.connect() as connection:
             cursor = connection.connection.cursor()
             try:
-                return not cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+                busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
             finally:
                 cursor.close()
+        if busy:
+            _log.warning("deleted traces linger in the log of %s: a reader holds an older snapshot", self.place)
 
 
 def _prepare(connection: sqlite3.Connection, _record: object) -> None:

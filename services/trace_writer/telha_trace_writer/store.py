@@ -8,7 +8,6 @@ is dropped, and only its id is kept.
 """
 
 import json
-import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ import sqlalchemy as sa
 
 from . import listing
 from .backend import Backend
-from .faults import StoreFailed, StoreUnusable
+from .faults import StoreFailed, StoreUnusable, translated
 from .listing import Filters
 from .record import Row
 from .tables import EVERY_SPACE, UNKNOWN_TENANT, trace, trace_dead_letter, trace_deletion, trace_dropped, trace_space
@@ -27,7 +26,6 @@ from .tables import EVERY_SPACE, UNKNOWN_TENANT, trace, trace_dead_letter, trace
 __all__ = ["Buried", "Deletion", "Filters", "Inserted", "Store", "StoreFailed", "StoreUnusable"]
 
 _ASKED_AT_ONCE: Final = 500
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +136,8 @@ class Store:
             )
             told = sa.select(trace_deletion.c.traces, trace_deletion.c.dead_letters, trace_deletion.c.dropped)
             deletion = Deletion(*connection.execute(told.where(this)).one())
-        with _translated():
-            if not self._backend.scrub():
-                _log.warning("deleted traces linger in the log: a reader holds an older snapshot")
+        with translated():
+            self._backend.scrub()
         return deletion
 
     def deleted_until(self, tenant: str) -> int | None:
@@ -260,21 +257,11 @@ class Store:
 
     @contextmanager
     def _transaction(self, tenant: str | None = None, *, writes: bool = False) -> Iterator[sa.Connection]:
-        with _translated(), self._backend.engine.connect() as connection:
+        with translated(), self._backend.engine.connect() as connection:
             connection.execution_options(telha_writes=writes)
             with connection.begin():
                 self._backend.scope(connection, tenant)
                 yield connection
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    try:
-        yield
-    except sa.exc.DBAPIError as fault:
-        raise StoreFailed(str(fault.orig).strip()) from fault
-    except sa.exc.TimeoutError as fault:
-        raise StoreFailed("every connection is in use") from fault
 
 
 def _is_late(made: Row | Buried, deleted: Mapping[str, int]) -> bool:

@@ -1,21 +1,12 @@
 """The emitter against a Redis that refuses, and a writer that does not answer."""
 
 import asyncio
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from fixtures.valkey import ValkeyServer
 from telha_runtime import frame
 from trace_path import STREAM, a_writer, an_emitter, append, config, until
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Short enough for a unix socket."""
-    with tempfile.TemporaryDirectory(prefix="tt-") as path:
-        yield Path(path)
 
 
 def test_a_redis_that_is_full_delays_and_loses_nothing(

@@ -1,8 +1,7 @@
 """The whole way of a record, with a real Valkey, a real store and real gRPC: spool → stream → writer → store."""
 
 import asyncio
-import tempfile
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -13,21 +12,27 @@ import pytest
 from fixtures.valkey import ValkeyServer
 from telha_trace_writer.opening import open_store
 from telha_trace_writer.store import Filters
-from trace_path import STREAM, a_listener, a_record, a_stub, a_writer, an_emitter, append, config, fetch, until
+from trace_path import (
+    STREAM,
+    a_listener,
+    a_record,
+    a_stub,
+    a_writer,
+    an_emitter,
+    append,
+    config,
+    fetch,
+    on_both_engines,
+    place_of,
+    until,
+)
 
 Test = Callable[[], Coroutine[Any, Any, None]]
 
 
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Short enough for a unix socket."""
-    with tempfile.TemporaryDirectory(prefix="tt-") as path:
-        yield Path(path)
-
-
 def stored(folder: Path, tenant: str = "acme") -> list[str]:
     """Ids in the store, in the order in which they were stored first."""
-    store = open_store(folder / "traces.db", 1000)
+    store = open_store(place_of(folder), 1000)
     try:
         return [row.trace_id for row in reversed(store.browse(tenant, Filters(), None, 10_000))]
     finally:
@@ -40,6 +45,7 @@ async def refused(call: Coroutine[Any, Any, Any]) -> grpc.StatusCode:
     return fault.value.code()
 
 
+@on_both_engines
 def test_a_record_reaches_the_store_and_leaves_the_spool(valkey_server: ValkeyServer, folder: Path) -> None:
     """X1, X2, X4: round trip, byte for byte; the stream is trimmed behind what is stored."""
     settings = config(folder, valkey_server.url)
@@ -67,6 +73,7 @@ def test_a_record_reaches_the_store_and_leaves_the_spool(valkey_server: ValkeySe
     assert len(stored(folder)) == 50
 
 
+@on_both_engines
 def test_a_trace_is_found_at_each_stage(valkey_server: ValkeyServer, folder: Path) -> None:
     """X4: in the spool before Redis has it, in the stream before the store has it, then in the store."""
     settings = config(folder, valkey_server.url)
@@ -222,6 +229,7 @@ def test_stopping_an_emitter_drains_it(valkey_server: ValkeyServer, folder: Path
     asyncio.run(test())
 
 
+@on_both_engines
 def test_two_writers_share_the_work(valkey_server: ValkeyServer, folder: Path) -> None:
     """X2: one group, one store, each trace once."""
     first, second = (
@@ -245,6 +253,7 @@ def test_two_writers_share_the_work(valkey_server: ValkeyServer, folder: Path) -
     asyncio.run(test())
 
 
+@on_both_engines
 def test_a_record_that_no_writer_can_read_does_not_stay_for_ever(valkey_server: ValkeyServer, folder: Path) -> None:
     """X2: a dead letter is settled for its planner; it is kept with its reason."""
     settings = config(folder, valkey_server.url)
@@ -263,7 +272,7 @@ def test_a_record_that_no_writer_can_read_does_not_stay_for_ever(valkey_server: 
         with valkey_server.client() as client:
             ((_, fields),) = client.xrange(f"{STREAM}:dead")
             assert fields[b"reason"] == b"kind is absent or no string"
-        store = open_store(folder / "traces.db", 1000)
+        store = open_store(place_of(folder), 1000)
         (letter,) = store.dead_letters()
         store.close()
         assert (letter.trace_id, letter.reason) == (trace_id, "kind is absent or no string")

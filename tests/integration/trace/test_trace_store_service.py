@@ -2,8 +2,7 @@
 
 import asyncio
 import base64
-import tempfile
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -19,20 +18,15 @@ from telha_runtime import health
 from telha_runtime.frame import Frame
 from telha_trace_writer.opening import open_store
 from telha_trace_writer.record import row_of
-from trace_path import a_listener, a_record, config, credential, fetch
+from trace_path import a_listener, a_record, config, credential, fetch, on_both_engines, place_of
 
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Short enough for a unix socket."""
-    with tempfile.TemporaryDirectory(prefix="tt-") as path:
-        yield Path(path)
+pytestmark = on_both_engines
 
 
 def stored(folder: Path, tenant: str = "acme", **changes: Any) -> str:
     """Store one record; its id."""
     trace_id = str(uuid4())
-    store = open_store(folder / "traces.db", 1000)
+    store = open_store(place_of(folder), 1000)
     store.insert([row_of(Frame("s", 1, trace_id, tenant, a_record(trace_id, tenant, **changes)))])
     store.close()
     return trace_id

@@ -5,7 +5,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -23,16 +22,9 @@ from telha_trace_writer.opening import open_store
 from telha_trace_writer.reclaim import Reclaim
 from telha_trace_writer.store import Filters, Store, StoreFailed
 from telha_trace_writer.stream import BacklogTooLong, Delivery, Stream
-from trace_path import STREAM, a_writer, an_entry, config, fetch, until
+from trace_path import STREAM, a_writer, an_entry, config, fetch, on_both_engines, place_of, until
 
 GROUP = "writer"
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Short enough for a unix socket."""
-    with tempfile.TemporaryDirectory(prefix="tt-") as path:
-        yield Path(path)
 
 
 @pytest.fixture
@@ -43,7 +35,7 @@ def client(valkey_server: ValkeyServer) -> Iterator[Redis]:
 
 @pytest.fixture
 def store(folder: Path) -> Iterator[Store]:
-    opened = open_store(folder / "traces.db", 1000)
+    opened = open_store(place_of(folder), 1000)
     yield opened
     opened.close()
 
@@ -87,6 +79,7 @@ asyncio.run(service.serve(config(Path(sys.argv[1]), sys.argv[2])))
 """
 
 
+@on_both_engines
 @pytest.mark.process
 def test_a_writer_killed_between_insert_and_acknowledgement_leaves_one_row(
     valkey_server: ValkeyServer, client: Redis, folder: Path, store: Store
@@ -109,6 +102,7 @@ def test_a_writer_killed_between_insert_and_acknowledgement_leaves_one_row(
     assert ids(store) == [trace_id]
 
 
+@on_both_engines
 def test_poison_goes_to_the_dead_letters_and_blocks_nobody(
     valkey_server: ValkeyServer, client: Redis, folder: Path, store: Store
 ) -> None:
@@ -140,6 +134,7 @@ def test_poison_goes_to_the_dead_letters_and_blocks_nobody(
     assert set(store.persisted([*good, wrong, str(uuid4())])) == {*good, wrong}
 
 
+@on_both_engines
 def test_an_entry_that_keeps_killing_writers_is_buried(
     valkey_server: ValkeyServer, client: Redis, folder: Path, store: Store
 ) -> None:
@@ -177,6 +172,7 @@ def test_a_stale_delivery_is_taken_over(valkey_server: ValkeyServer, client: Red
     assert ids(store) == [trace_ids[0], trace_ids[2]]
 
 
+@on_both_engines
 def test_a_frame_of_a_newer_version_waits_for_a_newer_writer(
     valkey_server: ValkeyServer, client: Redis, folder: Path, store: Store
 ) -> None:
@@ -217,6 +213,7 @@ def test_a_group_that_vanishes_is_made_again(
     run(test)
 
 
+@on_both_engines
 def test_only_what_is_acknowledged_is_trimmed(valkey_server: ValkeyServer, client: Redis, store: Store) -> None:
     """X2: nothing undelivered and nothing pending goes, and nothing behind it."""
 

@@ -6,9 +6,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,16 +14,9 @@ from fixtures.valkey import ValkeyServer
 from telha_runtime import health
 from telha_trace_writer.opening import open_store
 from telha_trace_writer.store import Filters
-from trace_path import STREAM, TOKEN, an_entry
+from trace_path import STREAM, TOKEN, an_entry, place_of
 
 pytestmark = pytest.mark.process
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Short enough for a unix socket."""
-    with tempfile.TemporaryDirectory(prefix="tt-") as path:
-        yield Path(path)
 
 
 def environ(folder: Path, **changes: str) -> dict[str, str]:
@@ -74,7 +65,7 @@ def test_it_stores_what_is_in_the_stream_and_drains_on_sigterm(valkey_server: Va
             process.send_signal(signal.SIGTERM)
             _, said = process.communicate(timeout=20)
         assert process.returncode == 0, said
-        store = open_store(folder / "traces.db", 1000)
+        store = open_store(place_of(folder), 1000)
         count = len(store.browse("acme", Filters(), None, 1000))
         store.close()
         group = client.xinfo_groups(STREAM)[0]
