@@ -26,6 +26,7 @@ from telha_planner.pipeline import Planning
 from telha_planner.server.administration import AdministrationSurface
 from telha_planner.server.call import Service
 from telha_planner.server.context import ContextSurface
+from telha_planner.server.deletions import Deletions
 from telha_planner.server.dispatch import PlanThread, WorkThread
 from telha_planner.server.listener import Listener
 from telha_planner.server.memory import MemorySurface
@@ -117,6 +118,8 @@ class RealPlanner(PlannerServer):
         self._ingest = IngestProcess(url, busy_timeout_ms=10_000, log_level="warning", embedding=self.config.embedding)
         self._keys: dict[str, str] = {}
         self.spool: Spool
+        self.planning: Planning
+        self.deletions: Deletions
         self.writer: TraceWriter
 
     def key(self, tenant: str = "acme", spaces: Sequence[str] | None = None, rights: Sequence[str] = RIGHTS) -> str:
@@ -158,6 +161,11 @@ class RealPlanner(PlannerServer):
             new_trace_id=lambda: str(uuid.uuid4()),
             questions=self._questions,
         )
+        self.planning = planning
+        self.deletions = Deletions(
+            self.directory, self.plan_thread, self.writes, planning.forget, self.writer, _now, round_s=0.2
+        )
+        self.deletions.start()
         spool, thread, server = self.spool, self.plan_thread, self.config.server
         plans, contexts = Quota(server.plan_calls_per_minute), Quota(server.context_calls_per_minute)
         enabled = self.config.context.enabled
@@ -167,11 +175,14 @@ class RealPlanner(PlannerServer):
             context.service(),
             MemorySurface(planning, thread, self._ingest, Sources(self.store)).service(),
             TracesSurface(planning, thread, spool, self.writer, server.max_message_bytes).service(),
-            AdministrationSurface(planning, thread, self.writes, self.directory).service(),
+            AdministrationSurface(
+                planning, thread, self.writes, self.directory, self._ingest, self.deletions
+            ).service(),
         ]
 
     async def _stop(self) -> None:
         await super()._stop()
+        await self.deletions.stop()
         await self._ingest.close()
         await self.writer.close()
         await self.spool.close()

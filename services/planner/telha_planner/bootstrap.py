@@ -32,6 +32,7 @@ from telha_planner.models.tokenizers import Tokenizers, TokenizersInvalid
 from telha_planner.pipeline import Planning
 from telha_planner.server.administration import AdministrationSurface
 from telha_planner.server.context import ContextSurface
+from telha_planner.server.deletions import Deletions
 from telha_planner.server.dispatch import PlanThread, WorkThread
 from telha_planner.server.listener import Listener, ListenFailed
 from telha_planner.server.memory import MemorySurface
@@ -111,9 +112,13 @@ async def serve(config: PlannerConfig) -> None:
         parts.callback(threads.close)
         writes = WorkThread(ADMINISTRATION_WAITING, "administration")
         parts.callback(writes.close)
-        administration = AdministrationSurface(planning, thread, writes, Directory(store, now))
+        directory = Directory(store, now)
+        deletions = Deletions(directory, thread, writes, planning.forget, writer, now)
+        administration = AdministrationSurface(planning, thread, writes, directory, ingest, deletions)
         listener = _listener(config, planning, threads, spool, writer, ingest, Sources(store), meters, administration)
         await listener.start()
+        deletions.start()
+        parts.push_async_callback(deletions.stop)
         parts.push_async_callback(listener.drain)
         if config.server.metrics_port:
             _serve_metrics(meters, config.server.host, config.server.metrics_port)

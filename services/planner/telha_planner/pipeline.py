@@ -25,6 +25,7 @@ from telha_planner.core.plan import EvidencePlan
 from telha_planner.core.request import PlanRequest, QueryRequest, SelectRequest, Window
 from telha_planner.items import items_of
 from telha_planner.memory import keys
+from telha_planner.memory.projection import TenantDeleted
 from telha_planner.memory.properties import PropertiesErased
 from telha_planner.memory.query import compiled
 from telha_planner.memory.store import Store
@@ -105,6 +106,11 @@ class Planning:
         """
         return self._authenticated(credential)[0]
 
+    def forget(self, tenant: int) -> None:
+        """Let go of the columns and texts of *tenant*, by number; what is asked next reads them anew."""
+        self._columns.drop(tenant)
+        self._texts.drop(tenant)
+
     def plan(
         self,
         credential: str,
@@ -184,16 +190,16 @@ class Planning:
             caller, last_tx = self._authenticated(credential)
             caller.need("read")
             valid_t, tx_t = resolution.resolve_window(asked, last_tx, self._now())
-            snapshot = self._columns.at(caller.tenant, last_tx)
-            view = snapshot.view(caller.readable(request.spaces), valid_t, tx_t)
-            places = structured.of_type(view, request.find)
-            if request.after is not None:
-                places = structured.after(view, places, request.after.node_id)
             try:
+                snapshot = self._columns.at(caller.tenant, last_tx)
+                view = snapshot.view(caller.readable(request.spaces), valid_t, tx_t)
+                places = structured.of_type(view, request.find)
+                if request.after is not None:
+                    places = structured.after(view, places, request.after.node_id)
                 if request.where is not None:
                     places = structured.satisfying(snapshot, view, places, compiled(request.where), size + 1)
                 nodes = nodes_at(snapshot, view, places[:size])
-            except PropertiesErased:
+            except (PropertiesErased, TenantDeleted):
                 continue
             return QueryAnswer(nodes, len(places) > len(nodes), Window(valid_t, tx_t))
         raise Unavailable(part="a source that is being erased")
@@ -207,13 +213,13 @@ class Planning:
             limits = resolution.resolve_limits(request, surface, self._config, self._tokenizers)
             caller.readable(request.spaces)  # who may not read must not have a question embedded
             window = resolution.resolve_window(request.window, last_tx, self._now())
-            snapshot = self._columns.at(caller.tenant, last_tx)
-            question = self._embedded(request, snapshot.active_model(window[1]), asked)
-            query = resolution.resolve_recall(request, limits, caller, self._config, window, question)
             try:
+                snapshot = self._columns.at(caller.tenant, last_tx)
+                question = self._embedded(request, snapshot.active_model(window[1]), asked)
+                query = resolution.resolve_recall(request, limits, caller, self._config, window, question)
                 recalled = recall(snapshot, query)
                 plan, rows = self._planned(caller, snapshot, recalled, limits)
-            except (TextErased, PropertiesErased):
+            except (TextErased, PropertiesErased, TenantDeleted):
                 continue
             circumstances = Circumstances(
                 valid_t=query.valid_t,

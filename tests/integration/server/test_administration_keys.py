@@ -7,7 +7,7 @@ import grpc
 import pytest
 from planner_server import RealPlanner
 from telha.administration.v1 import administration_pb2 as pb
-from telha_client import Client, InvalidRequest, NotFound, PermissionDenied, TelhaError, Unauthenticated
+from telha_client import Client, Document, InvalidRequest, NotFound, PermissionDenied, TelhaError, Unauthenticated
 from telha_planner.core.errors import Unauthenticated as Refused
 from telha_planner.memory.keys import KeyDraft
 
@@ -212,7 +212,18 @@ ASKS = {
     "RevokeKey": lambda _, key_id: pb.RevokeKeyRequest(key_id=key_id),
     "CreateTenant": lambda tenant, _: pb.CreateTenantRequest(name=tenant),
     "ListTenants": lambda *_: pb.ListTenantsRequest(),
+    "DeleteTenant": lambda tenant, _: pb.DeleteTenantRequest(tenant=tenant),
+    "GetDeletion": lambda *_: pb.GetDeletionRequest(deletion_id=str(uuid4())),
+    "ListDeletions": lambda *_: pb.ListDeletionsRequest(),
+    "EraseSpace": lambda tenant, _: pb.EraseSpaceRequest(space=tenant),
 }
+OPERATORS = {"CreateTenant", "ListTenants", "GetDeletion", "ListDeletions"}
+
+
+def test_every_method_is_asked_below():
+    """A6: a method that is added is added to these tests."""
+    service = pb.DESCRIPTOR.services_by_name["Administration"]
+    assert set(ASKS) == {method.name for method in service.methods}
 
 
 def called(planner, key, method, message):
@@ -230,14 +241,17 @@ def called(planner, key, method, message):
 @pytest.mark.parametrize("rights", [("admin",), ("read", "write", "admin")])
 def test_an_admin_gets_nothing_of_another_tenant(planner, names, method, rights):
     """A6: on every method, foreign and absent are one answer to the byte, and nothing is written."""
-    theirs, _ = planner.key(names[1]), planner.key(names[0], None, rights)
+    theirs = planner.key(names[1])
+    with with_key(planner, theirs) as rival:
+        rival.memory.ingest([Document(name="n", content="theirs", space=names[1])])
     foreign = ASKS[method](names[1], planner.key_id(names[1]))
     nobody = ASKS[method]("nobody's", "aaaaaaaaaaaa")
     key = planner.key(names[0], None, rights)
     answer = called(planner, key, method, foreign)
     assert answer == called(planner, key, method, nobody)
-    assert answer[0] == ("PERMISSION_DENIED" if "Tenant" in method else "NOT_FOUND")
+    assert answer[0] == ("PERMISSION_DENIED" if method in OPERATORS else "NOT_FOUND")
     with with_key(planner, theirs) as rival:
+        assert len(rival.memory.sources(["*"]).items) == 1
         assert [info.revoked for info in rival.administration.keys().items] == [None]
 
 

@@ -1,38 +1,19 @@
 """Traces over gRPC with a real trace writer behind the planner."""
 
-import asyncio
-import threading
 import time
-from contextlib import contextmanager
 from uuid import uuid4
 
 import pytest
 from planner_server import RealPlanner
 from redis import Redis
+from running_writer import running_writer
 from telha.trace.v1 import traces_pb2
 from telha_client import Fragment, InvalidRequest, NotFound, PermissionDenied, Span, TelhaError, Unavailable
 from telha_planner.config import PlannerConfig, ServerSettings
 from telha_planner.server.translate_trace import shorten_pool, trace_message
 from telha_runtime import frame
 from telha_runtime.frame import Frame
-from trace_path import STREAM, TOKEN, a_record, a_writer, an_entry, config
-
-
-@contextmanager
-def running_writer(folder, url):
-    """A trace writer on a loop in a thread of its own."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    writer = a_writer(config(folder, url))
-    asyncio.run_coroutine_threadsafe(writer.__aenter__(), loop).result(30)
-    try:
-        yield config(folder, url).trace.writer
-    finally:
-        asyncio.run_coroutine_threadsafe(writer.__aexit__(None, None, None), loop).result(30)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
+from trace_path import STREAM, TOKEN, a_record, an_entry
 
 
 @pytest.fixture

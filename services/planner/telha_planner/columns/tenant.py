@@ -95,6 +95,7 @@ class Columns:
         *tenant* as of its commit *last_tx*; loads or tails the columns as needed.
 
         Raises:
+            TenantDeleted: It was deleted meanwhile; nothing of it is held any more.
             Unavailable: The store cannot be read at this moment.
             Behind: They lack more than `most_rows`.
         """
@@ -113,16 +114,28 @@ class Columns:
         Read the next slice of what the columns of *tenant* lack.
 
         Returns:
-            Whether they hold by now all that was in the store when the first slice was read.
+            Whether they hold by now all that was in the store when the first slice was read. True for a tenant that
+            was deleted meanwhile, of which nothing is held any more.
 
         Raises:
             Unavailable: The store cannot be read at this moment; the next call tries again.
         """
-        held = self._held(tenant)
+        try:
+            return self._next_slice(self._held(tenant))
+        except projection.TenantDeleted:
+            self.drop(tenant)
+            return True
+
+    def drop(self, tenant: int) -> None:
+        """Forget *tenant*; the next request loads it again."""
+        with self._lock:
+            self._tenants.pop(tenant, None)
+
+    def _next_slice(self, held: _Tenant) -> bool:
         with held.lock, _collector_paused():
             if held.advance is None:
                 since = None if held.columns is None else held.columns.mark
-                slices = projection.Slices(self._store, tenant, since, self._most_rows or _MOST_ROWS)
+                slices = projection.Slices(self._store, held.number, since, self._most_rows or _MOST_ROWS)
                 own = None if slices.whole else held.columns
                 held.advance = _Advance(slices, own or TenantColumns())
             try:
@@ -136,11 +149,6 @@ class Columns:
                 self._hold(held, columns)
             return is_last
 
-    def drop(self, tenant: int) -> None:
-        """Forget *tenant*; the next request loads it again."""
-        with self._lock:
-            self._tenants.pop(tenant, None)
-
     def _held(self, tenant: int) -> _Tenant:
         with self._lock:
             held = self._tenants.setdefault(tenant, _Tenant(tenant))
@@ -153,7 +161,11 @@ class Columns:
         columns = held.columns
         with _collector_paused():
             since = None if columns is None else columns.mark
-            changes = projection.changes(self._store, held.number, since, self._most_rows)
+            try:
+                changes = projection.changes(self._store, held.number, since, self._most_rows)
+            except projection.TenantDeleted:
+                self.drop(held.number)
+                raise
             if changes is None:
                 raise Behind(held.number)
             if columns is None or changes.whole:

@@ -22,6 +22,7 @@ from telha_runtime import logs
 from telha_planner.config import EmbeddingSettings
 from telha_planner.core.errors import Overloaded, Unavailable
 from telha_planner.memory.idempotency import DEFAULT_KEEP_US
+from telha_planner.memory.receipts import Deletion, SpaceReceipt
 from telha_planner.memory.records import (
     ClarificationRecord,
     Committed,
@@ -177,6 +178,24 @@ class IngestProcess:
             NotFound: The tenant has no such source in *spaces*.
         """
         return cast("ErasureReceipt", await self._call("erase_source", tenant, source_id, spaces, key))
+
+    async def erase_space(self, tenant: int, name: str) -> SpaceReceipt:
+        """
+        Erase a space with all that it holds.
+
+        Raises:
+            NotFound: The tenant has no such space.
+        """
+        return cast("SpaceReceipt", await self._call("erase_space", tenant, name))
+
+    async def delete_tenant(self, tenant: int, deletion_id: bytes) -> Deletion:
+        """
+        Delete a tenant with all that is its.
+
+        Raises:
+            NotFound: There is no such tenant.
+        """
+        return cast("Deletion", await self._call("delete_tenant", tenant, deletion_id))
 
     async def _call(self, method: str, *arguments: object) -> object:
         if self._closed:

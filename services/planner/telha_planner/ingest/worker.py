@@ -25,6 +25,7 @@ from telha_runtime.process import die_with_parent
 from telha_planner.config import EmbeddingSettings
 from telha_planner.core.errors import RequestInvalid, TelhaError
 from telha_planner.memory.embedded import Embedded, Unprepared
+from telha_planner.memory.receipts import Deletion, SpaceReceipt
 from telha_planner.memory.records import (
     ClarificationRecord,
     Committed,
@@ -116,6 +117,14 @@ class Worker:
         """Erase a source."""
         return self.writer.erase_source(tenant, source_id, spaces=spaces, key=key)
 
+    def erase_space(self, tenant: int, name: str) -> SpaceReceipt:
+        """Erase a space."""
+        return self.writer.erase_space(tenant, name)
+
+    def delete_tenant(self, tenant: int, deletion_id: bytes) -> Deletion:
+        """Delete a tenant."""
+        return self.writer.delete_tenant(tenant, deletion_id)
+
     def _embedded(
         self, tenant: int, records: Sequence[DocumentRecord], write: Callable[[Embedded | None], Committed]
     ) -> Committed:
@@ -125,7 +134,16 @@ class Worker:
             return write(self.embedding.of_documents(tenant, records, every=True))
 
 
-METHODS = ("ingest", "put_artifacts", "put_nodes", "put_edges", "put_clarifications", "erase_source")
+METHODS = (
+    "ingest",
+    "put_artifacts",
+    "put_nodes",
+    "put_edges",
+    "put_clarifications",
+    "erase_source",
+    "erase_space",
+    "delete_tenant",
+)
 
 
 def _parsed(tenant_name: str, documents: Sequence[DocumentInput]) -> list[DocumentRecord]:

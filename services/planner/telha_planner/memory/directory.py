@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING
 from telha_planner.caller import Caller
 from telha_planner.core.errors import NotFound, PermissionDenied, Unauthenticated
 
-from . import keys, tenants
+from . import erasure_tenant, keys, tenants
 from .keys import KeyDraft, KeyInfo
+from .receipts import Deletion
 from .store import Store
 from .tenants import TenantInfo
 
@@ -122,6 +123,47 @@ class Directory:
         """At most *limit* tenants with numbers above *after*, in the order in which they were made."""
         with self._store.reading() as connection:
             return tenants.tenants_after(connection, after, limit)
+
+    def deletable(self, caller: Caller, name: str) -> int:
+        """
+        The number of the tenant that *caller* may delete under *name*.
+
+        Raises:
+            PermissionDenied: The caller administers only some spaces of its tenant, or nothing.
+            NotFound: There is no such tenant, or it is not the caller's.
+        """
+        _need_administration(caller)
+        if caller.spaces is not None:
+            raise PermissionDenied(right="every space of its tenant")
+        with self._store.reading() as connection:
+            number = tenants.number_of(connection, name)
+        if number is None or not _reaches(caller, number):
+            raise NotFound(resource="tenant")
+        return number
+
+    def deletion(self, deletion_id: bytes) -> Deletion:
+        """The receipt with that id; raises `NotFound`."""
+        with self._store.reading() as connection:
+            found = erasure_tenant.find(connection, deletion_id)
+        if found is None:
+            raise NotFound(resource="deletion")
+        return found
+
+    def deletions(self, after: int, limit: int) -> list[Deletion]:
+        """At most *limit* receipts of tenants with numbers above *after*, by number."""
+        with self._store.reading() as connection:
+            return erasure_tenant.receipts_after(connection, after, limit)
+
+    def unfinished(self, since_us: int) -> list[Deletion]:
+        """The receipts whose traces are still there, and those made at or after *since_us*."""
+        with self._store.reading() as connection:
+            return erasure_tenant.unfinished(connection, since_us)
+
+    def traces_gone(self, deletion: Deletion, traces: int) -> Deletion:
+        """The receipt, once the trace writer has removed the tenant's traces."""
+        with self._store.writing() as connection:
+            erasure_tenant.traces_gone(connection, deletion.deletion_id, traces)
+        return self.deletion(deletion.deletion_id)
 
     @contextmanager
     def _changing(self, caller: Caller) -> "Iterator[sa.Connection]":

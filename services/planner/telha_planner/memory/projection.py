@@ -88,6 +88,10 @@ class Erased(Exception):
     """An erasure came between two slices: what was read must be thrown away, and everything read again."""
 
 
+class TenantDeleted(LookupError):
+    """The tenant was deleted after its caller was established; the next key check will say so."""
+
+
 def changes(store: Store, tenant: int, since: Mark | None = None, most_rows: int | None = None) -> Changes | None:
     """
     Read what *tenant* has gained since *since*; everything if that is None or an erasure came in between.
@@ -102,6 +106,7 @@ def changes(store: Store, tenant: int, since: Mark | None = None, most_rows: int
         What is new, or None if it may be more than *most_rows*: then read `Slices`.
 
     Raises:
+        TenantDeleted: There is no such tenant any more.
         Unavailable: The store cannot be read at this moment.
     """
     with store.reading(tenant) as connection:
@@ -188,7 +193,9 @@ def _mark(connection: sa.Connection, tenant: int) -> Mark:
     clock = tables.clock
     statement = sa.select(clock.c.last_tx, clock.c.next_no, clock.c.erased_tx).where(clock.c.tenant == tenant)
     row = connection.execute(statement).one_or_none()
-    return Mark() if row is None else Mark(row.last_tx, row.next_no - 1, row.erased_tx)
+    if row is None:
+        raise TenantDeleted(tenant)
+    return Mark(row.last_tx, row.next_no - 1, row.erased_tx)
 
 
 def _new_rows(number: sa.Column[int], *columns: sa.Column[Any]) -> sa.Select[Any]:

@@ -11,10 +11,21 @@ has been written since.
 
 from collections.abc import Callable, Sequence
 
-from . import clock, erasure, writes_artifacts, writes_clarifications, writes_documents, writes_edges, writes_nodes
+from . import (
+    clock,
+    erasure,
+    erasure_space,
+    erasure_tenant,
+    writes_artifacts,
+    writes_clarifications,
+    writes_documents,
+    writes_edges,
+    writes_nodes,
+)
 from .clock import Commit
 from .embedded import Embedded
 from .idempotency import DEFAULT_KEEP_US, Outcome, Outcomes
+from .receipts import Deletion, SpaceReceipt
 from .records import (
     ArtifactRecord,
     ClarificationRecord,
@@ -180,6 +191,32 @@ class Writer:
 
         receipt = self._once(tenant, key, ErasureReceipt, erase)
         self.store.scrub()  # after a replay too: the process that erased may have ended before this
+        return receipt
+
+    def erase_space(self, tenant: int, name: str) -> SpaceReceipt:
+        """
+        Remove a space and all that it holds, from the files too; see `erasure_space`.
+
+        Raises:
+            NotFound: There is no such space.
+        """
+        with self.store.writing(tenant) as connection:
+            commit = clock.begin(connection, tenant, self.now)
+            receipt = erasure_space.erase(commit, name)
+            commit.seal(erased=True)
+        self.store.scrub()
+        return receipt
+
+    def delete_tenant(self, tenant: int, deletion_id: bytes) -> Deletion:
+        """
+        Remove a tenant and all that is its, from the files too; see `erasure_tenant`.
+
+        Raises:
+            NotFound: There is no such tenant.
+        """
+        with self.store.writing(tenant) as connection:
+            receipt = erasure_tenant.delete(connection, tenant, deletion_id, self.now())
+        self.store.scrub()
         return receipt
 
     def _once(

@@ -9,24 +9,41 @@ plan thread never wait for a lock.
 Rule 3: refusals for what a key does not reach are those for what does not exist.
 """
 
+import asyncio
+import contextlib
+import time
+import uuid
 from collections.abc import Callable
 from typing import TypeVar
 
 from telha.administration.v1 import administration_pb2 as pb
 
 from telha_planner.caller import Caller
-from telha_planner.core.errors import RequestInvalid
-from telha_planner.core.request import check_name
+from telha_planner.core.errors import RequestInvalid, TelhaError
+from telha_planner.core.request import check_name, parse_uuid
+from telha_planner.memory.receipts import Deletion
 
 from . import page_token
 from .call import Call, Service
+from .deletions import Deletions
 from .dispatch import PlanThread, WorkThread
-from .ports import Directory, Planning
-from .translate_administration import key_message, read_draft, read_tenant, tenant_message
+from .ports import Directory, Ingest, Planning
+from .translate_administration import (
+    deletion_message,
+    erase_space_response,
+    key_message,
+    read_draft,
+    read_tenant,
+    tenant_message,
+)
 from .wire import decode
 
 DEFAULT_PAGE = 100
 LARGEST_PAGE = 1000
+TRACES_S = 10.0
+"""How long a deletion waits for the trace writer before it answers without it."""
+ANSWER_S = 1.0
+"""What is left of the caller's time for the answer."""
 _NUMBER_BYTES = 8
 _KEY_ID_BYTES = 12
 
@@ -41,11 +58,22 @@ class AdministrationSurface:
         writes: The thread of the writes of keys and tenants.
     """
 
-    def __init__(self, planning: Planning, thread: PlanThread, writes: WorkThread, directory: Directory) -> None:
+    def __init__(
+        self,
+        planning: Planning,
+        thread: PlanThread,
+        writes: WorkThread,
+        directory: Directory,
+        ingest: Ingest,
+        deletions: Deletions,
+    ) -> None:
         self._planning = planning
         self._thread = thread
         self._writes = writes
         self._directory = directory
+        self._ingest = ingest
+        self._deletions = deletions
+        self._deleting: set[asyncio.Task[Deletion]] = set()
 
     def service(self) -> Service:
         """The service for the listener."""
@@ -57,6 +85,10 @@ class AdministrationSurface:
                 "RevokeKey": self.revoke_key,
                 "CreateTenant": self.create_tenant,
                 "ListTenants": self.list_tenants,
+                "DeleteTenant": self.delete_tenant,
+                "GetDeletion": self.get_deletion,
+                "ListDeletions": self.list_deletions,
+                "EraseSpace": self.erase_space,
             },
         )
 
@@ -134,6 +166,67 @@ class AdministrationSurface:
             return pb.ListTenantsResponse(tenants=map(tenant_message, found[:size]), next_page_token=token)
 
         return (await self._as_caller(call, read))[1]
+
+    async def delete_tenant(self, raw: bytes, call: Call) -> pb.DeleteTenantResponse:
+        """Remove a tenant for good. Once begun it goes to its end, also without its caller."""
+
+        def read(caller: Caller) -> int:
+            name = decode(pb.DeleteTenantRequest, raw).tenant
+            check_name("tenant", name)
+            return self._directory.deletable(caller, name)
+
+        _, number = await self._as_caller(call, read)
+        task = asyncio.create_task(self._delete(number, call.deadline))
+        self._deleting.add(task)
+        task.add_done_callback(self._deleting.discard)
+        return pb.DeleteTenantResponse(deletion=deletion_message(await asyncio.shield(task)))
+
+    async def get_deletion(self, raw: bytes, call: Call) -> pb.GetDeletionResponse:
+        """Read a receipt."""
+
+        def read(caller: Caller) -> Deletion:
+            caller.need("operator")
+            return self._directory.deletion(parse_uuid("deletion_id", decode(pb.GetDeletionRequest, raw).deletion_id))
+
+        return pb.GetDeletionResponse(deletion=deletion_message((await self._as_caller(call, read))[1]))
+
+    async def list_deletions(self, raw: bytes, call: Call) -> pb.ListDeletionsResponse:
+        """List receipts."""
+
+        def read(caller: Caller) -> pb.ListDeletionsResponse:
+            caller.need("operator")
+            request = decode(pb.ListDeletionsRequest, raw)
+            size = page_token.page_size(request.page_size, DEFAULT_PAGE, LARGEST_PAGE)
+            after = _number(page_token.read(request.page_token, b"deletions")) if request.page_token else 0
+            found = self._directory.deletions(after, size + 1)
+            token = ""
+            if len(found) > size:
+                token = page_token.write(found[size - 1].number.to_bytes(_NUMBER_BYTES, "big"), b"deletions")
+            return pb.ListDeletionsResponse(deletions=map(deletion_message, found[:size]), next_page_token=token)
+
+        return (await self._as_caller(call, read))[1]
+
+    async def erase_space(self, raw: bytes, call: Call) -> pb.EraseSpaceResponse:
+        """Remove a space of the caller's tenant for good."""
+
+        def read(caller: Caller) -> str:
+            caller.need("admin")
+            space = decode(pb.EraseSpaceRequest, raw).space
+            check_name("space", space)
+            caller.need_space(space)
+            return space
+
+        caller, space = await self._as_caller(call, read)
+        return erase_space_response(await self._ingest.erase_space(caller.tenant, space))
+
+    async def _delete(self, number: int, deadline: float) -> Deletion:
+        deletion = await self._ingest.delete_tenant(number, uuid.uuid4().bytes)
+        await self._deletions.drop(deletion)
+        # What the trace writer does not do in time, a later round has it do.
+        with contextlib.suppress(TelhaError, TimeoutError):
+            async with asyncio.timeout(min(TRACES_S, deadline - time.monotonic() - ANSWER_S)):
+                return await self._deletions.finish(deletion)
+        return deletion
 
     async def _as_caller(self, call: Call, work: Callable[[Caller], T]) -> tuple[Caller, T]:
         credential = call.need_credential()

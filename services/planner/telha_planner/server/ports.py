@@ -12,6 +12,7 @@ from telha_planner.ingest.artifact import ArtifactInput
 from telha_planner.ingest.document import DocumentInput
 from telha_planner.memory.keys import KeyDraft, KeyInfo
 from telha_planner.memory.reads import StoredSource
+from telha_planner.memory.receipts import Deletion, SpaceReceipt
 from telha_planner.memory.records import (
     ClarificationRecord,
     Committed,
@@ -104,6 +105,12 @@ class Ingest(Protocol):
     ) -> ErasureReceipt:
         """Remove a source in *spaces*; raises `NotFound`."""
 
+    async def erase_space(self, tenant: int, name: str) -> SpaceReceipt:
+        """Remove a space; raises `NotFound`."""
+
+    async def delete_tenant(self, tenant: int, deletion_id: bytes) -> Deletion:
+        """Remove a tenant; raises `NotFound`."""
+
 
 class Directory(Protocol):
     """
@@ -126,6 +133,21 @@ class Directory(Protocol):
 
     def tenants(self, after: int, limit: int) -> list[TenantInfo]:
         """At most *limit* tenants with numbers above *after*."""
+
+    def deletable(self, caller: Caller, name: str) -> int:
+        """The number of the tenant that *caller* may delete under *name*."""
+
+    def deletion(self, deletion_id: bytes) -> Deletion:
+        """A receipt."""
+
+    def deletions(self, after: int, limit: int) -> list[Deletion]:
+        """At most *limit* receipts of tenants with numbers above *after*."""
+
+    def unfinished(self, since_us: int) -> list[Deletion]:
+        """Receipts whose traces are still there, and those made since."""
+
+    def traces_gone(self, deletion: Deletion, traces: int) -> Deletion:
+        """The receipt, once the trace writer has removed the tenant's traces."""
 
 
 class Sources(Protocol):

@@ -1,12 +1,14 @@
 """Administration messages to and from what the store keeps."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from telha.administration.v1 import administration_pb2 as pb
 
 from telha_planner.core.errors import RequestInvalid
-from telha_planner.core.request import check_name
+from telha_planner.core.request import check_name, format_uuid
 from telha_planner.memory.keys import KeyDraft, KeyInfo
+from telha_planner.memory.receipts import Deletion, Removed, SpaceReceipt
 from telha_planner.memory.tenants import TenantInfo
 
 _RIGHTS = {
@@ -53,6 +55,28 @@ def key_message(info: KeyInfo) -> pb.ApiKey:
 def tenant_message(info: TenantInfo) -> pb.Tenant:
     """A tenant as listed."""
     return pb.Tenant(name=info.name, last_tx_us=info.last_tx or None)
+
+
+def deletion_message(deletion: Deletion) -> pb.Deletion:
+    """The receipt of a deleted tenant."""
+    return pb.Deletion(
+        deletion_id=format_uuid(deletion.deletion_id),
+        tenant=deletion.name,
+        deleted_us=deletion.deleted_us,
+        removed=_removed(deletion.removed),
+        keys=deletion.keys,
+        rows=deletion.rows,
+        traces=deletion.traces,
+    )
+
+
+def erase_space_response(receipt: SpaceReceipt) -> pb.EraseSpaceResponse:
+    """What the erasure of a space removed."""
+    return pb.EraseSpaceResponse(space=receipt.space, tx_us=receipt.tx, removed=_removed(receipt.removed))
+
+
+def _removed(removed: Removed) -> pb.Removed:
+    return pb.Removed(**asdict(removed))
 
 
 def _read_rights(rights: Sequence[pb.Right]) -> tuple[str, ...]:
