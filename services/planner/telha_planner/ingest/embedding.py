@@ -52,7 +52,7 @@ class Embedding:
             with self._store.reading(tenant) as connection:
                 passed_over = writes_documents.unchanged(connection, tenant, documents)
         new = [document for document in documents if document.source_id not in passed_over]
-        return self._embedded(self._embedder, tenant, _passages(new), passed_over)
+        return self._embedded(self._embedder, tenant, passages_of(new), passed_over)
 
     def of_nodes(self, tenant: int, records: Sequence[NodeRecord]) -> Embedded | None:
         """
@@ -100,7 +100,7 @@ def made(embedder: Embedder, texts: Mapping[bytes, str]) -> dict[bytes, bytes]:
     return {text_hash: vector.tobytes() for text_hash, vector in zip(texts, vectors, strict=True)}
 
 
-def _passages(documents: Iterable[DocumentRecord]) -> Iterator[tuple[bytes, str]]:
+def passages_of(documents: Iterable[DocumentRecord]) -> Iterator[tuple[bytes, str]]:
     for document in documents:
         texts = [document.text[span.start : span.end].decode() for span in document.spans]
         for passage in document.nodes:
