@@ -11,11 +11,14 @@ from telha_planner.columns.tenant import Columns
 from telha_planner.config import PlannerConfig
 from telha_planner.core.request import PlanRequest, SelectRequest, Window
 from telha_planner.ingest.document import DocumentInput
+from telha_planner.ingest.embedding import Embedding
 from telha_planner.ingest.parse import parse
 from telha_planner.memory import keys
 from telha_planner.memory.store import Store
 from telha_planner.memory.texts import SourceTexts
 from telha_planner.memory.writes import Writer
+from telha_planner.models.embedders.questions import Questions, embedded_first
+from telha_planner.models.embedders.seam import Embedder
 from telha_planner.models.tokenizers import Tokenizers
 from telha_planner.pipeline import Planning
 
@@ -45,6 +48,8 @@ class Parts:
     planning: Planning
     columns: Columns
     clock: Clock
+    embedding: Embedding
+    questions: Questions | None
     keys: dict[str, str] = field(default_factory=dict)
 
     def key(self, tenant: str = "acme", spaces: tuple[str, ...] | None = None) -> str:
@@ -70,26 +75,39 @@ class Parts:
         content = text.encode() if isinstance(text, str) else text
         document = DocumentInput(None, name, None, space, media_type, content, valid_from)
         caller = self.planning.caller(self.key(tenant))
-        committed = self.writer.write_documents(caller.tenant, [parse(document, tenant)])
+        records = [parse(document, tenant)]
+        embedded = self.embedding.of_documents(caller.tenant, records, every=False)
+        committed = self.writer.write_documents(caller.tenant, records, embedded)
         return UUID(bytes=committed.sources[0].source_id)
 
     def plan(self, question: str | None = None, *, tenant: str = "acme", window: Window | None = None, **changes):
         """Plan as *tenant*."""
         request = PlanRequest(question=question, window=window or Window(), allow_ungrounded=True, **changes)
-        return self.planning.plan(self.key(tenant), request, {"question": question})
+        key, sent = self.key(tenant), {"question": question}
+        return embedded_first(self.questions, lambda vector: self.planning.plan(key, request, sent, vector))
 
     def context(self, question: str | None = None, *, tenant: str = "acme", window: Window | None = None, **changes):
         """Build context as *tenant*."""
         request = PlanRequest(question=question, window=window or Window(), **changes)
-        return self.planning.context(self.key(tenant), request, {"question": question})
+        key, sent = self.key(tenant), {"question": question}
+        return embedded_first(self.questions, lambda vector: self.planning.context(key, request, sent, vector))
 
     def select(self, pool, *, tenant: str = "acme", **changes):
         """Select as *tenant*."""
         return self.planning.select(self.key(tenant), SelectRequest(pool=pool, **changes), {})
 
-    def restarted(self, folder: Path) -> "Parts":
+    def reembed(self, tenant: str = "acme") -> int:
+        """Move *tenant* to the embedder's model; returns how many batches it took."""
+        number, after, batches = self.planning.caller(self.key(tenant)).tenant, None, 0
+        while True:
+            done = self.embedding.next_batch(number, after, self.writer)
+            after, batches = done.after, batches + 1
+            if after is None:
+                return batches
+
+    def restarted(self, folder: Path, embedder: Embedder | None = None) -> "Parts":
         """New parts over the same store, as after a restart."""
-        again = parts_in(folder, clock=self.clock)
+        again = parts_in(folder, clock=self.clock, embedder=embedder)
         again.keys = self.keys
         return again
 
@@ -98,13 +116,16 @@ class Parts:
         self.store.close()
 
 
-def parts_in(folder: Path, *, config: PlannerConfig | None = None, clock: Clock | None = None) -> Parts:
+def parts_in(
+    folder: Path, *, config: PlannerConfig | None = None, clock: Clock | None = None, embedder: Embedder | None = None
+) -> Parts:
     """Parts over `folder/memory.db`."""
     config = config or PlannerConfig()
     clock = clock or Clock()
     store = Store.open(f"sqlite:///{folder / 'memory.db'}", busy_timeout_ms=10_000)
     columns = Columns(store, memory_limit_bytes=1 << 30)
     numbers = count(1)
+    questions = None if embedder is None else Questions(embedder)
     planning = Planning(
         store=store,
         columns=columns,
@@ -113,8 +134,9 @@ def parts_in(folder: Path, *, config: PlannerConfig | None = None, clock: Clock 
         config=config,
         now=clock,
         new_trace_id=lambda: str(UUID(int=next(numbers))),
+        questions=questions,
     )
-    return Parts(store, Writer(store, clock), planning, columns, clock)
+    return Parts(store, Writer(store, clock), planning, columns, clock, Embedding(embedder, store), questions)
 
 
 def texts_of(spans: Iterable) -> list[str]:

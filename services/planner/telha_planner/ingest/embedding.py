@@ -6,19 +6,28 @@ Rule 2: no vectors, no write: a call whose vectors cannot be made fails whole wi
 written can always be found by what it means.
 """
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import structlog
 
-from telha_planner.core.errors import Unavailable
-from telha_planner.memory import writes_documents
+from telha_planner.core.errors import Unavailable, VectorLegUnavailable
+from telha_planner.memory import reembedding, writes_documents
 from telha_planner.memory.cited_texts import texts_to_embed
-from telha_planner.memory.embedded import Embedded, hash_of, known_vectors, text_to_embed
-from telha_planner.memory.records import DocumentRecord, NodeRecord
+from telha_planner.memory.embedded import Embedded, TextVector, hash_of, known_vectors, text_to_embed
+from telha_planner.memory.records import DocumentRecord, NodeRecord, Reembedded
+from telha_planner.memory.reembedding import Lacking
 from telha_planner.memory.store import Store
+from telha_planner.memory.writes import Writer
 from telha_planner.models.embedders.seam import Embedder, EmbedderFailed
 
 PART = "the embedder"
+
+BATCH = 256
+"""Most nodes that one call of a move to another model takes."""
+BATCH_S = 1.0
+"""How long such a call embeds, while other writes wait."""
+AT_ONCE = 16
 
 _log = structlog.get_logger(__name__)
 
@@ -65,6 +74,49 @@ class Embedding:
             return None
         return self._embedded(self._embedder, tenant, texts_to_embed(self._store, tenant, records).items())
 
+    def next_batch(self, tenant: int, after: int | None, writer: Writer) -> Reembedded:
+        """
+        Give some nodes that lack a vector of the embedder's model one, or make the model active if none does.
+
+        Args:
+            after: Where the last call ended; None begins anew.
+
+        Raises:
+            VectorLegUnavailable: There is no embedder, or its model's name stands for vectors of another length.
+            Unavailable: The embedder fails; what earlier calls wrote stays.
+        """
+        embedder = self._embedder
+        if embedder is None:
+            raise VectorLegUnavailable(cause="no embedder is configured")
+        model = embedder.model
+        with self._store.reading(tenant) as connection:
+            left = reembedding.count_lacking(connection, tenant, model.name) if after is None else None
+            batch = reembedding.lacking(connection, tenant, model.name, after or 0, BATCH)
+        if not batch:
+            tx = writer.complete_model(tenant, model)
+            return Reembedded(model.name, 0, None if tx is not None else 0, left, tx)
+        batch, vectors = self._within_time(embedder, tenant, batch)
+        writer.add_vectors(tenant, model, batch, vectors)
+        return Reembedded(model.name, len(batch), batch[-1].version_no, left, None)
+
+    def _within_time(
+        self, embedder: Embedder, tenant: int, batch: list[Lacking]
+    ) -> tuple[list[Lacking], dict[int, TextVector]]:
+        """As much of *batch* as a write may be held up for, with its vectors by version number."""
+        hashes = {one.version_no: hash_of(one.text) for one in batch}
+        values = known_vectors(self._store, tenant, embedder.model.name, hashes.values())
+        end = time.monotonic() + BATCH_S
+        done: list[Lacking] = []
+        for start in range(0, len(batch), AT_ONCE):
+            if done and time.monotonic() > end:
+                break
+            some = batch[start : start + AT_ONCE]
+            missing = {hashes[one.version_no]: one.text for one in some if hashes[one.version_no] not in values}
+            values.update(made(embedder, missing))
+            done += some
+        vectors = {one.version_no: TextVector(hashes[one.version_no], values[hashes[one.version_no]]) for one in done}
+        return done, vectors
+
     def _embedded(
         self,
         embedder: Embedder,
@@ -101,6 +153,7 @@ def made(embedder: Embedder, texts: Mapping[bytes, str]) -> dict[bytes, bytes]:
 
 
 def passages_of(documents: Iterable[DocumentRecord]) -> Iterator[tuple[bytes, str]]:
+    """The nodes of *documents* that are embedded, each with its text."""
     for document in documents:
         texts = [document.text[span.start : span.end].decode() for span in document.spans]
         for passage in document.nodes:

@@ -30,6 +30,7 @@ from telha_planner.memory.records import (
     ErasureReceipt,
     IdempotencyKey,
     NodeRecord,
+    Reembedded,
 )
 from telha_planner.memory.writes import Spaces
 
@@ -196,6 +197,15 @@ class IngestProcess:
             NotFound: There is no such tenant.
         """
         return cast("Deletion", await self._call("delete_tenant", tenant, deletion_id))
+
+    async def reembed(self, tenant: int, after: int | None) -> Reembedded:
+        """
+        Go on with the move of *tenant* to the configured model; errors as `ingest`.
+
+        Raises:
+            VectorLegUnavailable: No embedder is configured.
+        """
+        return cast("Reembedded", await self._call("reembed", tenant, after))
 
     async def _call(self, method: str, *arguments: object) -> object:
         if self._closed:

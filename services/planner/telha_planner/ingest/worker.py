@@ -34,6 +34,7 @@ from telha_planner.memory.records import (
     ErasureReceipt,
     IdempotencyKey,
     NodeRecord,
+    Reembedded,
 )
 from telha_planner.memory.store import Store
 from telha_planner.memory.writes import Spaces, Writer
@@ -125,6 +126,10 @@ class Worker:
         """Delete a tenant."""
         return self.writer.delete_tenant(tenant, deletion_id)
 
+    def reembed(self, tenant: int, after: int | None) -> Reembedded:
+        """Go on with the move to the configured model."""
+        return self.embedding.next_batch(tenant, after, self.writer)
+
     def _embedded(
         self, tenant: int, records: Sequence[DocumentRecord], write: Callable[[Embedded | None], Committed]
     ) -> Committed:
@@ -143,6 +148,7 @@ METHODS = (
     "erase_source",
     "erase_space",
     "delete_tenant",
+    "reembed",
 )
 
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import sqlalchemy as sa
 
-from telha_planner.core.errors import RequestInvalid
+from telha_planner.core.errors import RequestInvalid, VectorLegUnavailable
 from telha_planner.core.request import OPEN_END
-from telha_planner.models.embedders.seam import EmbedderFailed, Model
+from telha_planner.models.embedders.seam import Model
 
 from .embedded import TextVector
 from .pending import Pending
@@ -78,11 +78,9 @@ class NodeVectors:
         A vector made from a node's text.
 
         Raises:
-            EmbedderFailed: The tenant has vectors of a model of that name, with other dimensions.
+            VectorLegUnavailable: The tenant has vectors of a model of that name, with other dimensions.
         """
-        if not self._models.fits(model):
-            known = self._models.dimensions(model.name)
-            raise EmbedderFailed(f"memory holds vectors of {model.name} with {known} values, not {model.dimensions}")
+        self.know(model)
         return NodeVector(model.name, made.values, made.text_hash)
 
     def replace(self, node_no: int, new: NodeVector | None, start: int) -> None:
@@ -106,16 +104,28 @@ class NodeVectors:
         """
         rows = [row for row in self._standing.get(node_no, ()) if row.model == new.model]
         in_force = max((row for row in rows if row.valid_from <= start), key=lambda row: row.valid_from, default=None)
-        if in_force is not None and self._stands_for(in_force, new):
+        if in_force is not None and self._stands_for(in_force, new, start):
             return
         for row in rows:
             if row.valid_from >= start:
                 self._pending.close(vector, row.row_no)
         self._add(node_no, new, start)
 
-    def _stands_for(self, row: _Row, new: NodeVector) -> bool:
+    def know(self, model: Model) -> None:
+        """
+        Add *model*, if it is new, though there is no vector of it yet.
+
+        Raises:
+            VectorLegUnavailable: The tenant has vectors of a model of that name, with other dimensions.
+        """
+        if not self._models.fits(model):
+            known = self._models.dimensions(model.name)
+            cause = f"memory holds vectors of {model.name} with {known} values, not {model.dimensions}"
+            raise VectorLegUnavailable(cause=cause)
+
+    def _stands_for(self, row: _Row, new: NodeVector, start: int) -> bool:
         if new.text_hash is not None:
-            return row.text_hash is None or row.text_hash == new.text_hash
+            return row.text_hash is None or (row.text_hash == new.text_hash and row.valid_from == start)
         if row.text_hash is not None:
             return False
         commit = self._pending.commit

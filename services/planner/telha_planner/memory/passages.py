@@ -58,7 +58,7 @@ class Passages:
         commit = pending.commit
         node_nos = {} if self.fresh else standing.nodes_of(commit, self.source_no)
         before = standing.versions_of(commit, node_nos.values())
-        vectors = NodeVectors(pending, node_nos.values()) if self.embedded else None
+        vectors = NodeVectors(pending, node_nos.values()) if self.embedded or before else None
         gone = set(before)
         kept: dict[int, tuple[int, ...]] = {}
         texts = [document.text[record.start : record.end] for record in document.spans]
@@ -144,13 +144,14 @@ class Passages:
     def _embed(
         self, vectors: NodeVectors | None, passage: PassageNode, node_no: int, start: int, *, kept: bool
     ) -> None:
-        if vectors is None or self.embedded is None:
+        if vectors is None:
             return
-        made = self.embedded.of(passage.node_id)
-        if made is None:
-            return
-        vector = vectors.made(self.embedded.model, made)
-        (vectors.put if kept else vectors.replace)(node_no, vector, start)
+        made = None if self.embedded is None else self.embedded.of(passage.node_id)
+        vector = None if self.embedded is None or made is None else vectors.made(self.embedded.model, made)
+        if not kept:
+            vectors.replace(node_no, vector, start)
+        elif vector is not None:
+            vectors.put(node_no, vector, start)
 
     def _start(self, passage: PassageNode) -> int:
         return self.start if passage.valid_from is None else passage.valid_from

@@ -207,6 +207,26 @@ class Committed:
 
 
 @dataclass(frozen=True, slots=True)
+class Reembedded:
+    """
+    How far the move to another model has come.
+
+    Attributes:
+        model: The model that the tenant is moved to.
+        embedded: Nodes that this call gave a vector.
+        after: Where the next call goes on; None when there is nothing left to do.
+        left: Nodes that lacked a vector when the call began; counted by a first call alone.
+        tx: The commit as of which the model is active, if it is.
+    """
+
+    model: str
+    embedded: int
+    after: int | None
+    left: int | None
+    tx: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class ErasureReceipt:
     """
     What an erasure removed.

@@ -9,13 +9,16 @@ Rule 4: a call with an idempotency key that was carried out before is answered a
 has been written since.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+
+from telha_planner.models.embedders.seam import Model
 
 from . import (
     clock,
     erasure,
     erasure_space,
     erasure_tenant,
+    reembedding,
     writes_artifacts,
     writes_clarifications,
     writes_documents,
@@ -23,7 +26,7 @@ from . import (
     writes_nodes,
 )
 from .clock import Commit
-from .embedded import Embedded
+from .embedded import Embedded, TextVector
 from .idempotency import DEFAULT_KEEP_US, Outcome, Outcomes
 from .receipts import Deletion, SpaceReceipt
 from .records import (
@@ -37,6 +40,7 @@ from .records import (
     IngestedSource,
     NodeRecord,
 )
+from .reembedding import Lacking
 from .store import Store
 
 Spaces = tuple[str, ...] | None
@@ -218,6 +222,34 @@ class Writer:
             receipt = erasure_tenant.delete(connection, tenant, deletion_id, self.now())
         self.store.scrub()
         return receipt
+
+    def add_vectors(
+        self, tenant: int, model: Model, batch: Sequence[Lacking], vectors: Mapping[int, TextVector]
+    ) -> None:
+        """
+        Write one batch of vectors of another model; see `reembedding`.
+
+        Raises:
+            VectorLegUnavailable: The tenant has vectors of that name with other dimensions.
+        """
+        with self.store.writing(tenant) as connection:
+            commit = clock.begin(connection, tenant, self.now)
+            if reembedding.add(commit, model, batch, vectors):
+                commit.seal()
+
+    def complete_model(self, tenant: int, model: Model) -> int | None:
+        """
+        Make *model* active if nothing lacks its vectors; answers with the newest commit then, else None.
+
+        Raises:
+            VectorLegUnavailable: The tenant has vectors of that name with other dimensions.
+        """
+        with self.store.writing(tenant) as connection:
+            commit = clock.begin(connection, tenant, self.now)
+            done = reembedding.complete(commit, model)
+            if done is None:
+                return None
+            return _committed(commit, written=done).tx
 
     def _once(
         self, tenant: int, key: IdempotencyKey | None, outcome_type: type[Outcome], write: Callable[[Commit], Outcome]

@@ -13,7 +13,7 @@ from google.protobuf.message import Message
 from telha.memory.v1 import memory_pb2
 
 from telha_planner.caller import Caller
-from telha_planner.core.errors import NotFound
+from telha_planner.core.errors import NotFound, PermissionDenied
 from telha_planner.core.request import INT64_MAX, INT64_MIN, check_range, check_spaces, check_window, parse_uuid
 from telha_planner.memory.records import IdempotencyKey
 
@@ -32,6 +32,8 @@ from .translate_memory import (
     read_edges,
     read_erasure,
     read_nodes,
+    read_reembed,
+    reembed_response,
     source_message,
 )
 from .translate_plan import read_window
@@ -68,6 +70,7 @@ class MemorySurface:
                 "ListSources": self.list_sources,
                 "EraseSource": self.erase_source,
                 "Query": self.query,
+                "Reembed": self.reembed,
             },
         )
 
@@ -152,6 +155,17 @@ class MemorySurface:
             return query_response(self._planning.query(call.credential, request), filters)
 
         return (await self._as_caller(call, "read", read))[1]
+
+    async def reembed(self, raw: bytes, call: Call) -> memory_pb2.ReembedResponse:
+        """Go on with the move to the configured model."""
+
+        def read(caller: Caller) -> int | None:
+            if caller.spaces is not None:
+                raise PermissionDenied(right="access to every space")
+            return read_reembed(decode(memory_pb2.ReembedRequest, raw))
+
+        caller, after = await self._as_caller(call, "admin", read)
+        return reembed_response(await self._ingest.reembed(caller.tenant, after))
 
     async def _as_caller(self, call: Call, right: str, work: Callable[[Caller], T]) -> tuple[Caller, T]:
         credential = call.need_credential()

@@ -20,6 +20,7 @@ from telha_planner.memory.records import (
     ErasureReceipt,
     IdempotencyKey,
     NodeRecord,
+    Reembedded,
 )
 from telha_planner.memory.tenants import TenantInfo
 from telha_planner.memory.writes import Spaces
@@ -110,6 +111,9 @@ class Ingest(Protocol):
 
     async def delete_tenant(self, tenant: int, deletion_id: bytes) -> Deletion:
         """Remove a tenant; raises `NotFound`."""
+
+    async def reembed(self, tenant: int, after: int | None) -> Reembedded:
+        """Go on with the move to the configured model; raises `VectorLegUnavailable`."""
 
 
 class Directory(Protocol):

@@ -33,9 +33,11 @@ from telha_planner.memory.records import (
     EdgeRecord,
     ErasureReceipt,
     NodeRecord,
+    Reembedded,
     VectorRecord,
 )
 
+from . import page_token
 from .translate_plan import CLASS_ON_THE_WIRE, read_span
 from .translate_properties import read_properties
 
@@ -44,6 +46,8 @@ MAX_ITEMS = 1000
 MAX_PROVENANCE = 256
 """Most spans that one node rests on."""
 MAX_CLARIFICATION_BYTES = 4096
+_REEMBED = b"reembed"
+_NUMBER_BYTES = 8
 STATES = ("pending", "conflicted", "resolved")
 
 _OUTCOMES = {
@@ -204,6 +208,37 @@ def erase_response(receipt: ErasureReceipt) -> memory_pb2.EraseSourceResponse:
         vectors=receipt.vectors,
         artifacts=receipt.artifacts,
         replayed=receipt.replayed,
+    )
+
+
+def read_reembed(request: memory_pb2.ReembedRequest) -> int | None:
+    """
+    After which node version the next batch begins; None at the beginning.
+
+    Raises:
+        RequestInvalid: The cursor is none of ours.
+    """
+    if not request.cursor:
+        return None
+    try:
+        position = page_token.read(request.cursor, _REEMBED)
+    except RequestInvalid:
+        position = b""
+    if len(position) != _NUMBER_BYTES:
+        raise RequestInvalid(field="cursor", rule="must be the next_cursor of the call before")
+    return int.from_bytes(position, "big")
+
+
+def reembed_response(done: Reembedded) -> memory_pb2.ReembedResponse:
+    """How far a move to another model has come."""
+    after = done.after
+    return memory_pb2.ReembedResponse(
+        model=done.model,
+        embedded=done.embedded,
+        left=done.left,
+        next_cursor="" if after is None else page_token.write(after.to_bytes(_NUMBER_BYTES, "big"), _REEMBED),
+        finished=after is None,
+        tx_us=done.tx,
     )
 
 

@@ -360,3 +360,25 @@ class QueryResponse(_message.Message):
     next_page_token: str
     window: _plan_pb2.Window
     def __init__(self, nodes: _Optional[_Iterable[_Union[FoundNode, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ...) -> None: ...
+
+class ReembedRequest(_message.Message):
+    __slots__ = ("cursor",)
+    CURSOR_FIELD_NUMBER: _ClassVar[int]
+    cursor: str
+    def __init__(self, cursor: _Optional[str] = ...) -> None: ...
+
+class ReembedResponse(_message.Message):
+    __slots__ = ("model", "embedded", "left", "next_cursor", "finished", "tx_us")
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    EMBEDDED_FIELD_NUMBER: _ClassVar[int]
+    LEFT_FIELD_NUMBER: _ClassVar[int]
+    NEXT_CURSOR_FIELD_NUMBER: _ClassVar[int]
+    FINISHED_FIELD_NUMBER: _ClassVar[int]
+    TX_US_FIELD_NUMBER: _ClassVar[int]
+    model: str
+    embedded: int
+    left: int
+    next_cursor: str
+    finished: bool
+    tx_us: int
+    def __init__(self, model: _Optional[str] = ..., embedded: _Optional[int] = ..., left: _Optional[int] = ..., next_cursor: _Optional[str] = ..., finished: _Optional[bool] = ..., tx_us: _Optional[int] = ...) -> None: ...

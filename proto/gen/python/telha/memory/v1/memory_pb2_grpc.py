@@ -80,6 +80,11 @@ class MemoryStub:
                 request_serializer=telha_dot_memory_dot_v1_dot_memory__pb2.QueryRequest.SerializeToString,
                 response_deserializer=telha_dot_memory_dot_v1_dot_memory__pb2.QueryResponse.FromString,
                 _registered_method=True)
+        self.Reembed = channel.unary_unary(
+                '/telha.memory.v1.Memory/Reembed',
+                request_serializer=telha_dot_memory_dot_v1_dot_memory__pb2.ReembedRequest.SerializeToString,
+                response_deserializer=telha_dot_memory_dot_v1_dot_memory__pb2.ReembedResponse.FromString,
+                _registered_method=True)
 
 
 class MemoryServicer:
@@ -149,6 +154,14 @@ class MemoryServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Reembed(self, request, context):
+        """Goes on with the move of the tenant to the configured embedding model. Each call writes one batch of vectors beside
+        the old ones, or makes the model active once no node lacks one; repeat it until `finished`.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_MemoryServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -196,6 +209,11 @@ def add_MemoryServicer_to_server(servicer, server):
                     servicer.Query,
                     request_deserializer=telha_dot_memory_dot_v1_dot_memory__pb2.QueryRequest.FromString,
                     response_serializer=telha_dot_memory_dot_v1_dot_memory__pb2.QueryResponse.SerializeToString,
+            ),
+            'Reembed': grpc.unary_unary_rpc_method_handler(
+                    servicer.Reembed,
+                    request_deserializer=telha_dot_memory_dot_v1_dot_memory__pb2.ReembedRequest.FromString,
+                    response_serializer=telha_dot_memory_dot_v1_dot_memory__pb2.ReembedResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -442,6 +460,33 @@ class Memory:
             '/telha.memory.v1.Memory/Query',
             telha_dot_memory_dot_v1_dot_memory__pb2.QueryRequest.SerializeToString,
             telha_dot_memory_dot_v1_dot_memory__pb2.QueryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Reembed(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/telha.memory.v1.Memory/Reembed',
+            telha_dot_memory_dot_v1_dot_memory__pb2.ReembedRequest.SerializeToString,
+            telha_dot_memory_dot_v1_dot_memory__pb2.ReembedResponse.FromString,
             options,
             channel_credentials,
             insecure,

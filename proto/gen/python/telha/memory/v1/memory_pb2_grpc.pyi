@@ -51,6 +51,10 @@ class MemoryStub:
     """Removes a source, all its versions and all that was derived from it, artifacts included."""
     Query: _grpc.UnaryUnaryMultiCallable[_memory_pb2.QueryRequest, _memory_pb2.QueryResponse]
     """Finds nodes by type and by what they say, by id."""
+    Reembed: _grpc.UnaryUnaryMultiCallable[_memory_pb2.ReembedRequest, _memory_pb2.ReembedResponse]
+    """Goes on with the move of the tenant to the configured embedding model. Each call writes one batch of vectors beside
+    the old ones, or makes the model active once no node lacks one; repeat it until `finished`.
+    """
 
 @_typing.type_check_only
 class MemoryAsyncStub(MemoryStub):
@@ -75,6 +79,10 @@ class MemoryAsyncStub(MemoryStub):
     """Removes a source, all its versions and all that was derived from it, artifacts included."""
     Query: _aio.UnaryUnaryMultiCallable[_memory_pb2.QueryRequest, _memory_pb2.QueryResponse]  # type: ignore[assignment]
     """Finds nodes by type and by what they say, by id."""
+    Reembed: _aio.UnaryUnaryMultiCallable[_memory_pb2.ReembedRequest, _memory_pb2.ReembedResponse]  # type: ignore[assignment]
+    """Goes on with the move of the tenant to the configured embedding model. Each call writes one batch of vectors beside
+    the old ones, or makes the model active once no node lacks one; repeat it until `finished`.
+    """
 
 class MemoryServicer(metaclass=_abc_1.ABCMeta):
     """Writes and reads the bitemporal memory under the planner. Each call is one transaction: all or nothing."""
@@ -150,5 +158,15 @@ class MemoryServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_memory_pb2.QueryResponse, _abc.Awaitable[_memory_pb2.QueryResponse]]:
         """Finds nodes by type and by what they say, by id."""
+
+    @_abc_1.abstractmethod
+    def Reembed(
+        self,
+        request: _memory_pb2.ReembedRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_memory_pb2.ReembedResponse, _abc.Awaitable[_memory_pb2.ReembedResponse]]:
+        """Goes on with the move of the tenant to the configured embedding model. Each call writes one batch of vectors beside
+        the old ones, or makes the model active once no node lacks one; repeat it until `finished`.
+        """
 
 def add_MemoryServicer_to_server(servicer: MemoryServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
