@@ -31,6 +31,9 @@ check: setup ## format, lint, types, import rules, contract, generated code
 test: setup ## every test (ten to fifteen minutes)
 	$(BIN)/python -m pytest
 
+schemathesis: setup ## hold the OpenAPI document against a running system; EXAMPLES=500 for longer
+	$(BIN)/python tests/openapi_fuzzing.py --examples $(or $(EXAMPLES),100)
+
 demo: setup ## the whole system on embedded parts: ingest examples/, ask five questions, stop
 	$(BIN)/telha demo
 
@@ -66,4 +69,4 @@ lock: setup ## resolve the lock files anew
 clean: ## remove what was built, not your data
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help setup check test demo up bench eval generate generate-check baseline golden lock clean
+.PHONY: help setup check test schemathesis demo up bench eval generate generate-check baseline golden lock clean

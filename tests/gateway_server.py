@@ -15,11 +15,15 @@ from google.rpc import error_details_pb2, status_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from telha.context.v1 import context_pb2_grpc
 from telha.memory.v1 import memory_pb2_grpc
-from telha.planner.v1 import planner_pb2_grpc
+from telha.planner.v1 import plan_pb2, planner_pb2, planner_pb2_grpc
 from telha.trace.v1 import traces_pb2_grpc
 from telha_gateway import app
 from telha_gateway.config import GatewaySettings
 from telha_gateway.connection import Connection
+
+A_TRACE = "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e99"
+PLANNED = planner_pb2.PlanResponse(plan=plan_pb2.EvidencePlan(plan_hash="b3:" + "ab" * 32, trace_id=A_TRACE))
+"""A plan of nothing, with all that every plan has."""
 
 
 @dataclass

@@ -2,6 +2,7 @@
 The ASGI application: every operation behind one door that answers, refuses and logs in one way.
 
 Rule 1: whatever happens, the caller gets JSON of a known shape and the request id.
+Rule 3: paths are matched as they were sent, so that a name in a path may hold any character, percent-encoded.
 Rule 2: questions, texts and credentials are not logged.
 """
 
@@ -16,21 +17,25 @@ import msgspec
 import structlog
 from litestar import Litestar, Request, Response
 from litestar.datastructures import State
+from litestar.enums import ScopeType
 from litestar.exceptions import HTTPException, MethodNotAllowedException
 from litestar.handlers import HTTPRouteHandler
+from litestar.types import HTTPScope, LifeSpanReceive, LifeSpanScope, LifeSpanSend, Receive, Scope, Send
 
-from telha_gateway import openapi, problems
+from telha_gateway import openapi, parameters, problems
 from telha_gateway.config import GatewaySettings
 from telha_gateway.exchange import Exchange
 from telha_gateway.faults import RequestFault
 from telha_gateway.operations import Operation
 from telha_gateway.problems import Failure, Refused
+from telha_gateway.room import Room
 from telha_gateway.routes import memory, planning, system, traces
 from telha_gateway.upstream import ClientGone, Upstream
 
 _LOG = structlog.get_logger(__name__)
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+_PATH_PARAMETER = re.compile(r"\{([a-z]+)\}")
 _CLIENT_CLOSED = 499
 """Status in the log for a caller that left; nobody receives it."""
 
@@ -62,6 +67,18 @@ OPERATIONS: tuple[Operation, ...] = (
 _DOCUMENT = openapi.document(OPERATIONS)
 
 
+class _Gateway(Litestar):
+    """Litestar, routing by the path as it was sent."""
+
+    async def __call__(
+        self, scope: Scope | LifeSpanScope, receive: Receive | LifeSpanReceive, send: Send | LifeSpanSend
+    ) -> None:
+        if scope["type"] == ScopeType.HTTP:
+            request = cast("HTTPScope", scope)
+            request["path"] = request["raw_path"].decode("latin-1")
+        await super().__call__(scope, receive, send)
+
+
 def create(settings: GatewaySettings, connect: Callable[[GatewaySettings], Upstream] = Upstream) -> Litestar:
     """
     The application.
@@ -77,8 +94,10 @@ def create(settings: GatewaySettings, connect: Callable[[GatewaySettings], Upstr
     async def stop(app: Litestar) -> None:
         await cast("Upstream", app.state.upstream).close()
 
-    return Litestar(
-        route_handlers=[_route(operation, settings) for operation in OPERATIONS],
+    room = Room(settings.max_held_bytes)
+    paths = dict.fromkeys(operation.path for operation in OPERATIONS)
+    return _Gateway(
+        route_handlers=[_route(path, settings, room) for path in paths],
         on_startup=[start],
         on_shutdown=[stop],
         exception_handlers={HTTPException: _unrouted, Exception: _unrouted},
@@ -91,17 +110,29 @@ def create(settings: GatewaySettings, connect: Callable[[GatewaySettings], Upstr
     )
 
 
-def _route(operation: Operation, settings: GatewaySettings) -> HTTPRouteHandler:
+def _route(path: str, settings: GatewaySettings, room: Room) -> HTTPRouteHandler:
+    operations = {operation.method: operation for operation in OPERATIONS if operation.path == path}
+    if "GET" in operations:
+        operations["HEAD"] = operations["GET"]  # uvicorn sends the head alone
+
     async def handle(request: AnyRequest) -> Response[bytes]:
+        if request.method == "OPTIONS":
+            headers = {**_HEADERS, "allow": ", ".join(_methods(path)), "x-request-id": _request_id(request)}
+            return Response(b"", status_code=204, headers=headers)
+        operation = operations[request.method]
         started = time.perf_counter()
         exchange = Exchange(
             request.scope,
             request.receive,
             settings,
             cast("Upstream", request.app.state.upstream),
+            room,
             _request_id(request),
         )
-        response = await _answer(operation, exchange)
+        try:
+            response = await _answer(operation, exchange)
+        finally:
+            exchange.close()
         _LOG.info(
             "request",
             operation=operation.id,
@@ -112,14 +143,20 @@ def _route(operation: Operation, settings: GatewaySettings) -> HTTPRouteHandler:
         )
         return response
 
-    path = operation.path.replace("{id}", "{id:str}")
-    return HTTPRouteHandler(path, http_method=[cast("Any", operation.method)], status_code=200, name=operation.id)(
+    methods = [*operations, "OPTIONS"]
+    return HTTPRouteHandler(_PATH_PARAMETER.sub(r"{\1:str}", path), http_method=cast("Any", methods), status_code=200)(
         handle
     )
 
 
 async def _answer(operation: Operation, exchange: Exchange) -> Response[bytes]:
     try:
+        if operation.media_type == "application/json":
+            exchange.need_taste_for_json()
+        if operation.secured:
+            exchange.need_credential()
+            if operation.parameters is None:
+                exchange.parameters(parameters.Nothing)
         answer = await operation.run(exchange)
     except RequestFault as fault:
         return _refusal(problems.of_fault(fault, operation.code), exchange.request_id)
@@ -157,10 +194,12 @@ def _unrouted(request: AnyRequest, error: Exception) -> Response[bytes]:
 
 def _methods(path: str) -> list[str]:
     """What *path* takes; the framework refuses a method without saying which ones it knows."""
-    patterns = ((operation, re.escape(operation.path).replace(r"\{id\}", "[^/]+")) for operation in OPERATIONS)
-    return sorted(
-        {operation.method for operation, pattern in patterns if re.fullmatch(f"{pattern}/?", path)} | {"OPTIONS"}
-    )
+    known = {operation.method for operation in OPERATIONS if _matches(operation.path, path)}
+    return sorted(known | {"OPTIONS"} | ({"HEAD"} if "GET" in known else set()))
+
+
+def _matches(template: str, path: str) -> bool:
+    return re.fullmatch(_PATH_PARAMETER.sub("[^/]+", template) + "/?", path) is not None
 
 
 def _refusal(failure: Failure, request_id: str) -> Response[bytes]:

@@ -28,6 +28,7 @@ class GatewaySettings(BaseModel):
     planner_tls_certificate: Path | None = None
     planner_tls_key: Path | None = None
     max_body_bytes: Annotated[int, Field(ge=1024, le=1 << 30)] = 4 * 1024 * 1024
+    max_held_bytes: Annotated[int, Field(ge=1024, le=1 << 40)] = 64 * 1024 * 1024
     timeout_ms: Milliseconds = 30_000
     drain_ms: Annotated[int, Field(ge=0, le=600_000)] = 10_000
     log_level: Literal["debug", "info", "warning", "error"] = "info"
@@ -42,6 +43,12 @@ class GatewaySettings(BaseModel):
             raise ValueError(
                 "planner_tls_authority, planner_tls_certificate and planner_tls_key need planner_tls = true"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _room_for_one(self) -> "GatewaySettings":
+        if self.max_held_bytes < self.max_body_bytes:
+            raise ValueError("max_held_bytes must be at least max_body_bytes, or the largest body never fits")
         return self
 
 

@@ -6,23 +6,28 @@ file descriptor with connections that never say what they want. The body is boun
 """
 
 import asyncio
+from http import HTTPStatus
 from typing import Any
+from uuid import uuid4
 
+import structlog
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from telha_gateway import problems
+from telha_gateway.problems import Failure
+
+_LOG = structlog.get_logger(__name__)
 
 HEAD_S = 10.0
 """Seconds from the connection, or from the first byte of a later request, to the end of the request's head."""
 MAX_HEAD_BYTES = 64 * 1024
 """Bytes of request line and headers that are collected; a head that came whole in one read may be longer."""
 
-_TOO_LARGE = (
-    b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
-    b"content-type: text/plain; charset=utf-8\r\n"
-    b"content-length: 26\r\n"
-    b"connection: close\r\n"
-    b"\r\n"
-    b"The headers are too large."
+_TOO_LARGE = Failure(
+    431, "MESSAGE_TOO_LARGE", f"the headers are larger than the {MAX_HEAD_BYTES} bytes that are accepted"
 )
+_TOO_LATE = Failure(408, "REQUEST_TIMEOUT", "the head of the request did not arrive in time")
+_NO_HTTP = Failure(400, "INVALID_REQUEST", "the bytes sent are not an HTTP request")
 
 
 class Connection(HttpToolsProtocol):
@@ -52,8 +57,12 @@ class Connection(HttpToolsProtocol):
             self._head_bytes += len(data)
         super().data_received(data)
         if self._in_head and self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
-            self.transport.write(_TOO_LARGE)
-            self.transport.close()
+            self._end(_TOO_LARGE)
+
+    def send_400_response(self, msg: str) -> None:
+        """Say that the bytes were no HTTP; *msg*, in uvicorn's words, stays here."""
+        del msg
+        self._end(_NO_HTTP)
 
     def on_message_begin(self) -> None:
         """Begin to wait for a head, if that has not begun."""
@@ -79,5 +88,22 @@ class Connection(HttpToolsProtocol):
     def _head_late(self) -> None:
         if self.cycle is not None and not self.cycle.response_complete:  # closing would end an earlier request
             self._head_timer = self.loop.call_later(HEAD_S, self._head_late)
+        elif self._head_bytes:
+            self._end(_TOO_LATE)
         else:
             self.transport.close()
+
+    def _end(self, failure: Failure) -> None:
+        request_id = uuid4().hex
+        document = failure.document(request_id)
+        headers = {
+            "content-type": problems.MEDIA_TYPE,
+            "content-length": str(len(document)),
+            "connection": "close",
+            "x-request-id": request_id,
+        }
+        lines = [f"HTTP/1.1 {failure.status} {HTTPStatus(failure.status).phrase}"]
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        self.transport.write("\r\n".join([*lines, "", ""]).encode() + document)
+        self.transport.close()
+        _LOG.info("request", operation=None, status=failure.status, request_id=request_id)

@@ -2,7 +2,8 @@
 One REST request under way: what it carries, the calls made for it, and when its caller has left.
 
 Rule 1: the body is read piece by piece and never held beyond the limit.
-Rule 2: one clock rules the exchange: the time spent reading the body is taken from the planner's deadline.
+Rule 2: what is wrong with the head of a request is said before its body is read.
+Rule 3: one clock rules the exchange: the time spent reading the body is taken from the planner's deadline.
 """
 
 import asyncio
@@ -10,6 +11,7 @@ import re
 import time
 from collections.abc import Mapping
 from typing import TypeVar
+from urllib.parse import unquote_to_bytes
 
 import grpc.aio
 import msgspec
@@ -18,6 +20,7 @@ from litestar.types import HTTPScope, Receive
 from telha_gateway import parameters, problems, upstream
 from telha_gateway.config import GatewaySettings
 from telha_gateway.problems import Failure, Refused
+from telha_gateway.room import Room
 from telha_gateway.shapes import shaped
 from telha_gateway.strict_json import decode
 from telha_gateway.upstream import ClientGone, Upstream
@@ -27,8 +30,11 @@ Reply = TypeVar("Reply")
 T = TypeVar("T")
 ParametersT = TypeVar("ParametersT", bound=msgspec.Struct)
 
-_PRINTABLE = re.compile(r"[ -~]{1,8192}")
+_CREDENTIAL = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +[!-+\--~]{1,8192} *")
+"""One bearer token; no comma stands in one, so two lines of `authorization` are none."""
 _JSON_TYPE = re.compile(r"application/(?:[a-z0-9.-]+\+)?json *(?:;.*)?", re.IGNORECASE)
+_TAKES_JSON = re.compile(r"(?:\*/\*|application/(?:\*|json|problem\+json)) *(?:;.*)?", re.IGNORECASE)
+_WEIGHS_NOTHING = re.compile(r"; *q=0(?:\.0*)? *(?:;|$)", re.IGNORECASE)
 
 
 class Exchange:
@@ -42,21 +48,60 @@ class Exchange:
     """
 
     def __init__(
-        self, scope: HTTPScope, receive: Receive, settings: GatewaySettings, planner: Upstream, request_id: str
+        self,
+        scope: HTTPScope,
+        receive: Receive,
+        settings: GatewaySettings,
+        planner: Upstream,
+        room: Room,
+        request_id: str,
     ) -> None:
         self._scope = scope
         self._receive = receive
         self._settings = settings
         self._deadline = time.monotonic() + settings.timeout_ms / 1000
-        self._headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        self._headers: dict[str, str] = {}
+        for name, value in scope["headers"]:
+            # Several lines of one name are one list; of a credential, that is none that anybody made.
+            known = self._headers.get(name.decode("latin-1"))
+            line = value.decode("latin-1")
+            self._headers[name.decode("latin-1")] = line if known is None else f"{known}, {line}"
+        self._room = room
+        self._held = 0
         self.upstream = planner
         self.request_id = request_id
         self.trace_id: str | None = None
 
+    def close(self) -> None:
+        """Hold nothing any more."""
+        self._room.give_back(self._held)
+        self._held = 0
+
+    def need_credential(self) -> None:
+        """Refuse who shows none: nobody can be answered without one, so nothing else is looked at."""
+        if not _CREDENTIAL.fullmatch(self._headers.get("authorization", "")):
+            raise Refused(Failure(401, "UNAUTHENTICATED", "a valid API key is required"))
+
+    def need_taste_for_json(self) -> None:
+        """Refuse who says that JSON is of no use."""
+        accepted = self._headers.get("accept", "").split(",")
+        wanted = [kind.strip() for kind in accepted if not _WEIGHS_NOTHING.search(kind)]
+        if any(accepted) and not any(_TAKES_JSON.fullmatch(kind) for kind in wanted):
+            raise Refused(Failure(406, "NOT_ACCEPTABLE", "answers are application/json; accept that"))
+
     @property
-    def path_id(self) -> str:
-        """The `{id}` of the path."""
-        return str(self._scope["path_params"]["id"])
+    def path_value(self) -> str:
+        """
+        The variable segment of the path, decoded.
+
+        Raises:
+            Refused: It is not UTF-8; then nothing can have that name.
+        """
+        (segment,) = self._scope["path_params"].values()
+        try:
+            return unquote_to_bytes(str(segment)).decode()
+        except UnicodeDecodeError:
+            raise Refused(Failure(404, "NOT_FOUND", "no such path; a name is UTF-8, percent-encoded")) from None
 
     async def body(self, shape: type[T]) -> T:
         """
@@ -69,6 +114,7 @@ class Exchange:
         if not _JSON_TYPE.fullmatch(self._headers.get("content-type", "")):
             detail = "send the body with content-type: application/json"
             raise Refused(Failure(415, "UNSUPPORTED_MEDIA_TYPE", detail, headers={"accept": "application/json"}))
+        self._refuse_encoding()
         return shaped(decode(await self._read()), shape)
 
     def parameters(self, shape: type[ParametersT]) -> ParametersT:
@@ -106,18 +152,23 @@ class Exchange:
 
     def _metadata(self) -> list[tuple[str, str]]:
         metadata = [("x-request-id", self.request_id)]
-        credential = self._headers.get("authorization")
-        if credential is not None:
-            if not _PRINTABLE.fullmatch(credential):
-                raise Refused(Failure(401, "UNAUTHENTICATED", "a valid API key is required"))
-            metadata.append(("authorization", credential))
+        if "authorization" in self._headers:
+            metadata.append(("authorization", self._headers["authorization"]))
         return metadata
+
+    def _refuse_encoding(self) -> None:
+        encoding = self._headers.get("content-encoding", "identity").strip().lower()
+        if encoding != "identity":
+            detail = "send the body as it is, without content-encoding"
+            raise Refused(Failure(415, "UNSUPPORTED_MEDIA_TYPE", detail, headers={"accept-encoding": "identity"}))
 
     async def _read(self) -> bytes:
         limit = self._settings.max_body_bytes
         announced = self._headers.get("content-length", "")
-        if announced.isdecimal() and int(announced) > limit:
-            raise _too_large(limit)
+        if announced.isdecimal():
+            if int(announced) > limit:
+                raise _too_large(limit)
+            self._room.check(int(announced))
         parts: list[bytes] = []
         size = 0
         try:
@@ -126,10 +177,12 @@ class Exchange:
                     event = await self._receive()
                     if event["type"] != "http.request":
                         raise ClientGone
-                    parts.append(event["body"])
                     size += len(event["body"])
                     if size > limit:
                         raise _too_large(limit)
+                    self._room.take(len(event["body"]))
+                    self._held += len(event["body"])
+                    parts.append(event["body"])
                     if not event["more_body"]:
                         return b"".join(parts)
         except TimeoutError:

@@ -1,7 +1,8 @@
 """
 The OpenAPI 3.1 document, made from the operations and the structs themselves, so that it cannot disagree with them.
 
-Rule: written for generated clients: every operation has an id, every shape a name, every failure the one problem shape.
+Rule 1: written for generated clients: each operation has an id, each shape a name, each failure the one problem shape.
+Rule 2: it tells the truth: what it allows is accepted but for rules across fields, and what it forbids is refused.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,11 +11,11 @@ from typing import Any
 
 import msgspec
 
-from telha_gateway import problems
+from telha_gateway import components, problems
+from telha_gateway.components import Json, reference
+from telha_gateway.dto.shape import COMPONENT, TOLD
 from telha_gateway.operations import Operation
 from telha_gateway.problems import Problem
-
-Json = dict[str, Any]
 
 _REF = "#/components/schemas/{name}"
 _TAGS = {
@@ -23,32 +24,20 @@ _TAGS = {
     "Traces": "Read the proof of past calls.",
     "System": "The gateway about itself.",
 }
-_STATUS_WORDS = {
-    400: "A field breaks a rule; `pointer` says which.",
-    401: "No API key, or none that holds.",
-    403: "The key lacks a right or a space.",
-    404: "It does not exist, or is not the caller's.",
-    408: "The body did not arrive in time.",
-    413: "The request is larger than is accepted.",
-    415: "The body is not declared as JSON.",
-    422: "Well-formed, and cannot be answered.",
-    429: "As much is waiting as the planner accepts; try again.",
-    500: "Our fault; `requestId` finds the cause in the log.",
-    503: "A part is away or busy; try again.",
-    504: "The deadline passed.",
-}
 _WIDTHS = {"integer": "int64", "number": "double"}
-_EVERY_CALL = (400, 401, 403, 500, 503, 504)
+_NULL = {"type": "null"}
+_EVERY_SECURED = (400, 401, 403, 429, 500, 503, 504)
 _EVERY_BODY = (408, 413, 415)
+_EVERY_JSON = (406,)
 
 
 def document(operations: Iterable[Operation]) -> bytes:
     """The document for *operations*, as JSON."""
     listed = list(operations)
-    schemas, components = _schemas(listed)
+    references, shapes = _schemas(listed)
     paths: dict[str, Json] = {}
     for operation in listed:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schemas)
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, references)
     return msgspec.json.encode(
         {
             "openapi": "3.1.0",
@@ -57,23 +46,19 @@ def document(operations: Iterable[Operation]) -> bytes:
                 "version": version("telha"),
                 "summary": "Decides, exactly and repeatably, which source spans an answer may use.",
                 "description": "Times are microseconds since 1970 UTC; requests may also say them as RFC 3339 with an "
-                "offset. Unknown request fields are refused; answers only gain fields.",
+                "offset. Unknown request fields are refused; answers only gain fields. `null` in a request is the same "
+                "as leaving the field out.",
                 "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
             },
-            "servers": [{"url": "/"}],
+            "servers": [{"url": "/", "description": "The gateway that serves this document."}],
             "tags": [{"name": name, "description": words} for name, words in _TAGS.items()],
             "security": [{"apiKey": []}],
             "paths": paths,
             "components": {
-                "schemas": components,
-                "responses": {str(status): _problem(words) for status, words in _STATUS_WORDS.items()},
-                "securitySchemes": {
-                    "apiKey": {
-                        "type": "http",
-                        "scheme": "bearer",
-                        "description": "A key made by `telha keys create`. Decides tenant, spaces and rights.",
-                    }
-                },
+                "schemas": components.schemas() | shapes,
+                "headers": components.headers(),
+                "responses": {str(status): components.failure(status) for status in components.STATUS_WORDS},
+                "securitySchemes": components.security_schemes(),
             },
         }
     )
@@ -85,93 +70,123 @@ def _schemas(operations: list[Operation]) -> tuple[dict[type, Json], Json]:
         for shape in (operation.body, operation.answer):
             if shape is not None:
                 shapes[shape] = None
-    references, components = msgspec.json.schema_components(shapes, ref_template=_REF)
-    components["Problem"]["properties"]["code"]["examples"] = sorted(problems.TITLES)
-    cleaned: Json = {name: _for_clients(schema) for name, schema in components.items()}
+    references, found = msgspec.json.schema_components(shapes, ref_template=_REF)
+    found["Problem"]["properties"]["code"]["examples"] = sorted(problems.TITLES)
+    # Answers never hold null: what is absent is left out.
+    cleaned: Json = {name: _clean(schema, nullable=_is_sent(schema)) for name, schema in found.items()}
     return dict(zip(shapes, references, strict=True)), cleaned
 
 
-def _for_clients(schema: Any) -> Any:  # noqa: ANN401  # any JSON value
-    """
-    *schema* as generators of typed clients read it best.
+def _is_sent(schema: Json) -> bool:
+    return schema.get("additionalProperties") is False
 
-    Widths are named, or they would take 32 bits; choices are strings; the `null` that stands for "left out" is gone.
-    """
+
+def _clean(schema: Any, *, nullable: bool) -> Any:  # noqa: ANN401  # any JSON value
+    """*schema* as generators of typed clients read it best: widths named, or they take 32 bits; choices typed."""
     if isinstance(schema, list):
-        return [_for_clients(member) for member in schema]
+        return [_clean(member, nullable=nullable) for member in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {key: _for_clients(value) for key, value in schema.items() if key != "properties"}
+    if COMPONENT in schema:
+        return _referred(schema, nullable=nullable)
+    kept = {key: _clean(value, nullable=nullable) for key, value in schema.items() if key not in {"properties", TOLD}}
     if "properties" in schema:
         # Its keys are names of fields, one of them `type`, not words of JSON Schema.
-        kept["properties"] = {name: _for_clients(field) for name, field in schema["properties"].items()}
+        kept["properties"] = {name: _clean(field, nullable=nullable) for name, field in schema["properties"].items()}
+    kept |= schema.get(TOLD, {})
+    if kept.get("required") == []:
+        del kept["required"]
     if "default" in kept and kept["default"] is None:
         del kept["default"]
     if kept.get("type") in _WIDTHS:
         kept.setdefault("format", _WIDTHS[kept["type"]])
     if "enum" in kept:
         kept.setdefault("type", "string")
-    branches = [branch for branch in kept.get("anyOf", []) if branch != {"type": "null"}]
-    if len(branches) == 1:
-        del kept["anyOf"]
-        return {**branches[0], **kept}
-    return {**kept, "anyOf": branches} if branches else kept
+    return _with_null(kept, nullable=nullable) if _NULL in kept.get("anyOf", []) else kept
 
 
-def _operation(operation: Operation, schemas: Mapping[type, Json]) -> Json:
-    described: Json = {
-        "operationId": operation.id,
-        "tags": [operation.tag],
-        "summary": operation.summary,
-        "responses": {"200": _answer(operation, schemas)},
-    }
+def _with_null(schema: Json, *, nullable: bool) -> Json:
+    """*schema*, an optional one, in the shortest way that says so."""
+    branches = [branch for branch in schema.pop("anyOf") if branch != _NULL]
+    words: Json = {**branches[0], **schema} if len(branches) == 1 else {**schema, "anyOf": branches}
+    if not nullable:
+        return words
+    if "$ref" in words or len(branches) > 1:
+        described = {"description": words.pop("description")} if "description" in words else {}
+        return {**described, "anyOf": [words, _NULL]}
+    if "enum" in words:
+        words["enum"] = [*words["enum"], None]
+    return {**words, "type": [words["type"], "null"]}
+
+
+def _referred(schema: Json, *, nullable: bool) -> Json:
+    """The component that stands for *schema*, with its own description."""
+    found: Json = reference("schemas", schema[COMPONENT])
+    optional = nullable and _NULL in schema.get("anyOf", [])
+    described = {"description": schema["description"]} if "description" in schema else {}
+    return {**described, "anyOf": [found, _NULL]} if optional else {**described, **found}
+
+
+def _operation(operation: Operation, references: Mapping[type, Json]) -> Json:
+    described: Json = {"operationId": operation.id, "tags": [operation.tag], "summary": operation.summary}
     if operation.description:
         described["description"] = operation.description
     if not operation.secured:
         described["security"] = []
-    if operation.body is not None:
-        content: Json = {"schema": schemas[operation.body]}
-        if operation.example:
-            content["example"] = operation.example
-        described["requestBody"] = {"required": True, "content": {"application/json": content}}
     parameters = _parameters(operation)
     if parameters:
         described["parameters"] = parameters
     statuses = {*operation.statuses}
+    if operation.media_type == "application/json":
+        statuses |= {*_EVERY_JSON}
     if operation.secured:
-        statuses |= {*_EVERY_CALL}
+        statuses |= {*_EVERY_SECURED}
     if operation.body is not None:
         statuses |= {*_EVERY_BODY}
-    for status in sorted(statuses):
-        described["responses"][str(status)] = {"$ref": f"#/components/responses/{status}"}
+        content: Json = {"schema": references[operation.body]}
+        if operation.example:
+            content["example"] = operation.example
+        described["requestBody"] = {"required": True, "content": {"application/json": content}}
+    described["responses"] = {"200": _answer(operation, references)} | {
+        str(status): reference("responses", str(status)) for status in sorted(statuses)
+    }
     return described
 
 
-def _answer(operation: Operation, schemas: Mapping[type, Json]) -> Json:
+def _answer(operation: Operation, references: Mapping[type, Json]) -> Json:
     schema: Json = {"type": "string"} if operation.media_type == "text/plain" else {"type": "object"}
     if operation.answer is not None:
-        schema = schemas[operation.answer]
-    return {
+        schema = references[operation.answer]
+    answer: Json = {
         "description": operation.summary,
-        "headers": {"x-request-id": {"description": "Of this request.", "schema": {"type": "string"}}},
+        "headers": {"x-request-id": reference("headers", "RequestId")},
         "content": {operation.media_type: {"schema": schema}},
     }
+    if operation.leads_to:
+        answer["links"] = {
+            target: {"operationId": target, "parameters": {name: f"$response.body#{pointer}"}}
+            for target, (name, pointer) in operation.leads_to.items()
+        }
+    return answer
 
 
 def _parameters(operation: Operation) -> list[Json]:
     found: list[Json] = []
-    if operation.path_id:
-        schema = {"type": "string", "format": "uuid"}
-        found.append({"name": "id", "in": "path", "required": True, "description": operation.path_id, "schema": schema})
+    if operation.path_parameter is not None:
+        place = operation.path_parameter
+        found.append(
+            {
+                "name": place.name,
+                "in": "path",
+                "required": True,
+                "description": place.description,
+                "schema": dict(place.schema),
+            }
+        )
     if operation.parameters is not None:
-        _, components = msgspec.json.schema_components((operation.parameters,))
-        for name, raw in components[operation.parameters.__name__]["properties"].items():
-            schema = _for_clients(raw)
+        _, shapes = msgspec.json.schema_components((operation.parameters,))
+        for name, raw in shapes[operation.parameters.__name__]["properties"].items():
+            schema = _clean(raw, nullable=False)
             words = schema.pop("description", "")
             found.append({"name": name, "in": "query", "required": False, "description": words, "schema": schema})
     return found
-
-
-def _problem(words: str) -> Json:
-    schema = {"$ref": _REF.format(name="Problem")}
-    return {"description": words, "content": {problems.MEDIA_TYPE: {"schema": schema}}}

@@ -6,9 +6,30 @@ from typing import Any
 
 import msgspec
 
+from telha_gateway.dto.shape import UUID_PATTERN
 from telha_gateway.exchange import Exchange
 
 Run = Callable[[Exchange], Awaitable[msgspec.Struct | bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class PathParameter:
+    """
+    The variable segment of a path.
+
+    Attributes:
+        name: As between the braces.
+        schema: What it may be, in JSON Schema.
+    """
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+
+
+def an_id(description: str) -> PathParameter:
+    """The segment `{id}`, a canonical UUID."""
+    return PathParameter("id", description, {"type": "string", "format": "uuid", "pattern": UUID_PATTERN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,17 +38,18 @@ class Operation:
     One method on one path.
 
     Attributes:
-        path: With `{id}` where an id stands.
+        path: With `{name}` where *path_parameter* stands.
         id: For generated clients; unique.
         run: Answers; a struct is sent as JSON, bytes as *media_type*.
         answer: The struct that *run* returns; None if it returns bytes.
         body: The struct of the JSON body, if there is one.
         parameters: The struct of the query parameters, if there are any.
-        path_id: What `{id}` is.
+        path_parameter: The variable segment, if there is one.
         statuses: Problem statuses of this operation beside those of every call.
         code: `code` of the faults that the gateway finds.
         secured: Needs a key.
         example: A body that works.
+        leads_to: Operations that an answer gives a parameter for: by id, its name and the pointer to its value.
     """
 
     method: str
@@ -40,9 +62,10 @@ class Operation:
     description: str = ""
     body: type[msgspec.Struct] | None = None
     parameters: type[msgspec.Struct] | None = None
-    path_id: str = ""
+    path_parameter: PathParameter | None = None
     statuses: tuple[int, ...] = ()
     code: str = "INVALID_REQUEST"
     secured: bool = True
     media_type: str = "application/json"
     example: Mapping[str, Any] = field(default_factory=dict)
+    leads_to: Mapping[str, tuple[str, str]] = field(default_factory=dict)

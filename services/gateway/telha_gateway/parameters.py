@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl
 import msgspec
 from msgspec import inspect
 
+from telha_gateway.dto.shape import Sent
 from telha_gateway.faults import RequestFault, child
 from telha_gateway.shapes import shaped
 
@@ -19,6 +20,10 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 _WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,30})")
 _FLAGS: dict[str, bool] = {"true": True, "false": False}
+
+
+class Nothing(Sent):
+    """For operations without query parameters, so that a misspelt one is refused and not ignored."""
 
 
 def read(query: bytes, shape: type[T]) -> T:

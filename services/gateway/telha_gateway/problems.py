@@ -19,6 +19,7 @@ from google.rpc import error_details_pb2, status_pb2
 from telha_gateway.faults import RequestFault
 from telha_gateway.field_paths import in_rest_words, pointer_of
 
+CHALLENGE = 'Bearer realm="telha"'
 MEDIA_TYPE = "application/problem+json"
 TYPE_BASE = "https://telha.dev/errors#"
 DETAILS_KEY = "grpc-status-details-bin"
@@ -32,13 +33,14 @@ TITLES: dict[str, str] = {
     "PERMISSION_DENIED": "The key lacks a right",
     "NOT_FOUND": "Not found",
     "METHOD_NOT_ALLOWED": "The path does not take this method",
+    "NOT_ACCEPTABLE": "The caller accepts no JSON",
     "INSUFFICIENT_EVIDENCE": "No evidence was found",
     "VECTOR_LEG_UNAVAILABLE": "The semantic leg cannot run",
     "IDEMPOTENCY_KEY_REUSED": "The idempotency key belongs to another request",
     "OVERLOADED": "The planner is busy",
     "RATE_LIMITED": "The key has used up its rate",
     "MESSAGE_TOO_LARGE": "Too large",
-    "UNSUPPORTED_MEDIA_TYPE": "The body must be JSON",
+    "UNSUPPORTED_MEDIA_TYPE": "The body is of a kind that is not read",
     "REQUEST_TIMEOUT": "The body did not arrive in time",
     "DEADLINE_EXCEEDED": "Too late",
     "TRACE_BACKLOG_FULL": "The trace spool is full",
@@ -128,7 +130,7 @@ class Failure:
         """Headers that belong to the status, and *headers*."""
         found = dict(self.headers)
         if self.status == 401:
-            found["www-authenticate"] = 'Bearer realm="telha"'
+            found["www-authenticate"] = CHALLENGE
         if self.retry_after_ms is not None:
             found["retry-after"] = str(-(-self.retry_after_ms // 1000))
         return found

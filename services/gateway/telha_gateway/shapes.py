@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
+from telha_gateway.dto.shape import MAX_OFFSET
 from telha_gateway.faults import RequestFault, child
 
 T = TypeVar("T")
@@ -45,7 +46,23 @@ def shaped(value: object, shape: type[T]) -> T:
     try:
         return msgspec.convert(value, shape)
     except msgspec.ValidationError as error:
+        if "got `float`" not in str(error):
+            raise fault_of(str(error)) from None
+    try:
+        return msgspec.convert(_with_integers(value), shape)
+    except msgspec.ValidationError as error:
         raise fault_of(str(error)) from None
+
+
+def _with_integers(value: object) -> object:
+    """*value* with 2.0 as 2: JSON has one kind of number, and some writers spell every one with a fraction."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) <= MAX_OFFSET else value
+    if isinstance(value, list):
+        return [_with_integers(member) for member in value]
+    if isinstance(value, dict):
+        return {key: _with_integers(member) for key, member in value.items()}
+    return value
 
 
 def fault_of(message: str) -> RequestFault:
@@ -66,6 +83,8 @@ def fault_of(message: str) -> RequestFault:
 def _rule(what: str, name: str) -> str:
     if bound := _BOUND.fullmatch(what):
         return f"must be at {'least' if bound[1] == '>=' else 'most'} {int(bound[2]):,}"
+    if what.startswith("Expected `str` of length >= 1"):
+        return "must not be empty"
     if what.startswith("Invalid enum value"):
         return _CHOICES.get(name, "must be one of the documented values")
     if "out of range" in what:

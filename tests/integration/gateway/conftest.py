@@ -5,6 +5,8 @@ import pytest
 from gateway_server import Script, running
 from rest_contract import check
 
+KEY = {"authorization": "Bearer telha_key"}
+"""The scripted planner takes any key; the gateway asks for one."""
 HOOKS = {"response": [check]}
 
 
@@ -13,7 +15,7 @@ def _shared():
     script = Script()
     with (
         running(script, timeout_ms=5000, max_body_bytes=64 * 1024) as url,
-        httpx.Client(base_url=url, event_hooks=HOOKS) as client,
+        httpx.Client(base_url=url, headers=KEY, event_hooks=HOOKS) as client,
     ):
         yield script, client
 

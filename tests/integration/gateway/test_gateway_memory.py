@@ -12,6 +12,8 @@ SOURCE = "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e10"
 OTHER = "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e11"
 TEXT = "# 部署\n\nשלום 🧑‍🚀\n"
 
+HASH = "b3:" + "00" * 32
+
 
 def refusal(answer):
     problem = answer.json()
@@ -193,7 +195,7 @@ def a_source(**changes):
             "space": "main",
             "source_version_tx": 9,
             "length": 20,
-            "content_hash": "b3:00",
+            "content_hash": HASH,
             "valid_from_us": 5,
             **changes,
         }
@@ -206,7 +208,7 @@ SOURCE_JSON = {
     "space": "main",
     "sourceVersionTx": 9,
     "length": 20,
-    "contentHash": "b3:00",
+    "contentHash": HASH,
     "validFrom": 5,
 }
 
@@ -305,7 +307,7 @@ SUMMARY = traces_pb2.TraceSummary(
     kind="plan",
     recorded_us=11,
     spaces=["main"],
-    plan_hash="b3:00",
+    plan_hash=HASH,
     budget=100,
     used=90,
     items=2,
@@ -316,7 +318,7 @@ SUMMARY_JSON = {
     "kind": "plan",
     "recorded": 11,
     "spaces": ["main"],
-    "planHash": "b3:00",
+    "planHash": HASH,
     "budget": 100,
     "used": 90,
     "items": 2,

@@ -49,7 +49,7 @@ def get(port, path, attempts=200):
     for _ in range(attempts):
         try:
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-            connection.request("GET", path)
+            connection.request("GET", path, headers={"authorization": "Bearer telha_key"})
             answer = connection.getresponse()
             body = answer.read()
             connection.close()
@@ -145,7 +145,7 @@ def test_a_request_that_outlives_the_drain_does_not_keep_the_gateway(tmp_path):
         with gateway(tmp_path, text) as process:
             get(port, "/healthz")
             with socket.create_connection(("127.0.0.1", port), timeout=10) as wire:
-                wire.sendall(b"GET /v1/traces HTTP/1.1\r\nhost: x\r\n\r\n")
+                wire.sendall(b"GET /v1/traces HTTP/1.1\r\nhost: x\r\nauthorization: Bearer telha_key\r\n\r\n")
                 assert began.wait(10)
                 before = time.monotonic()
                 process.send_signal(signal.SIGTERM)

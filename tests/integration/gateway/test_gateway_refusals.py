@@ -3,8 +3,9 @@
 import json
 
 import grpc
+import httpx
 import pytest
-from telha.planner.v1 import planner_pb2
+from gateway_server import PLANNED
 
 Code = grpc.StatusCode
 TRACE = "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e99"
@@ -153,19 +154,47 @@ def test_the_transports_own_words_never_go_out(rest, script, code, reason, statu
     assert (answer.status_code, problem_of(answer)["code"]) == (status, reason)
 
 
-def test_a_key_is_asked_for_the_way_http_asks(rest, script):
-    """C7, A6: no credential is a 401 that says how to send one."""
+@pytest.mark.parametrize(
+    "credential",
+    [
+        None,
+        "",
+        "Bearer",
+        "Basic dXNlcjpwYXNz",
+        "telha_key",
+        "Bearer a b",
+        "Bearer a, Bearer b",
+    ],
+)
+def test_a_key_is_asked_for_the_way_http_asks(rest, script, credential):
+    """C7, A6: without one bearer token nothing else of a request is looked at, and the answer says how to send one."""
+    headers = {} if credential is None else {"authorization": credential}
+    request = rest.build_request("POST", "/v1/plan?surprise=1", content=b"no json")
+    del request.headers["authorization"]
+    request.headers.update(headers)
+    answer = rest.send(request)
+    assert (answer.status_code, problem_of(answer)["code"]) == (401, "UNAUTHENTICATED")
+    assert answer.headers["www-authenticate"] == 'Bearer realm="telha"'
+    assert script.asked == {}
+
+
+def test_two_credentials_are_none(rest, script):
+    """A6: of two keys nobody can say which one a proxy on the way has checked."""
+    two = [
+        ("authorization", "Bearer telha_a"),
+        ("authorization", "Bearer telha_b"),
+        ("content-type", "application/json"),
+    ]
+    answer = httpx.post(rest.base_url.join("/v1/plan"), content=b"{}", headers=two)
+    assert answer.status_code == 401
+    assert script.asked == {}
+
+
+def test_a_key_that_the_planner_does_not_know_is_a_401_too(rest, script):
+    """C7: whoever refuses it, the answer is the same."""
     script.fail(Code.UNAUTHENTICATED, "UNAUTHENTICATED")
     answer = rest.post("/v1/plan", json={"question": "q"})
-    assert answer.headers["www-authenticate"] == 'Bearer realm="telha"'
-    assert "authorization" not in script.metadata
-
-
-def test_a_key_that_no_header_can_carry_is_a_401(rest, script):
-    """A6: a malformed key is refused like a missing one."""
-    answer = rest.post("/v1/plan", json={"question": "q"}, headers={b"authorization": b"Bearer \xff\xfe"})
-    assert (answer.status_code, problem_of(answer)["code"]) == (401, "UNAUTHENTICATED")
-    assert script.asked == {}
+    assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="telha"')
 
 
 @pytest.mark.parametrize(("wait", "seconds"), [(50, "1"), (1000, "1"), (1001, "2")])
@@ -239,6 +268,91 @@ def test_an_unknown_path_and_a_wrong_method_are_problems_too(rest):
     assert {"GET", "DELETE"} <= {method.strip() for method in answer.headers["allow"].split(",")}
 
 
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/v1/plan", "OPTIONS, POST"),
+        ("/v1/memory/sources", "GET, HEAD, OPTIONS, POST"),
+        ("/v1/memory/sources/x%2Fy", "DELETE, GET, HEAD, OPTIONS"),
+        ("/healthz", "GET, HEAD, OPTIONS"),
+    ],
+)
+def test_a_path_says_what_it_takes(rest, path, allowed):
+    """A2: OPTIONS and 405 tell the same methods."""
+    answer = rest.options(path)
+    assert (answer.status_code, answer.headers["allow"], answer.content) == (204, allowed, b"")
+    assert rest.request("TRACE", path).headers["allow"] == allowed
+    assert rest.request("PROPFIND", path).headers["allow"] == allowed
+
+
+def test_head_is_get_without_its_body(rest, script):
+    """A2: the same status and headers, failures included."""
+    answer = rest.head("/openapi.json")
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert answer.headers["content-length"] == rest.get("/openapi.json").headers["content-length"]
+    script.fail(Code.NOT_FOUND, "NOT_FOUND")
+    assert rest.head(f"/v1/trace/{TRACE}").status_code == 404
+
+
+def test_a_name_in_a_path_may_hold_any_character(rest, script):
+    """A2: percent-encoded, a slash too; what no UTF-8 is names nothing."""
+    script.fail(Code.NOT_FOUND, "NOT_FOUND")
+    rest.get("/v1/memory/sources/a%2Fb%20%C3%A9%25")
+    assert script.asked["GetSource"].source_id == "a/b é%"
+    answer = rest.get("/v1/memory/sources/%FF")
+    assert (answer.status_code, problem_of(answer)["code"]) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("path", ["/v1/trace/x", "/v1/memory/sources/x"])
+def test_a_misspelt_parameter_is_refused_where_there_are_none(rest, script, path):
+    """C3: unknown parameters are refused on every operation."""
+    answer = rest.delete(f"{path}?force=true") if "sources" in path else rest.get(f"{path}?force=true")
+    assert (answer.status_code, problem_of(answer)["pointer"]) == (400, "/force")
+    assert script.asked == {}
+
+
+@pytest.mark.parametrize(
+    ("accept", "status"),
+    [
+        ("*/*", 200),
+        ("application/json", 200),
+        ("text/html, application/*;q=0.1", 200),
+        ("application/problem+json", 200),
+        ("", 200),
+        ("text/html", 406),
+        ("application/xml, text/*", 406),
+        ("application/json;q=0", 406),
+    ],
+)
+def test_who_takes_no_json_is_told(rest, script, accept, status):
+    """A2: an answer that the caller says it cannot read is not made."""
+    script.answers["Plan"] = PLANNED
+    answer = rest.post("/v1/plan", json={"question": "q"}, headers={"accept": accept})
+    assert answer.status_code == status
+    if status == 406:
+        assert problem_of(answer)["code"] == "NOT_ACCEPTABLE"
+        assert script.asked == {}
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "deflate, gzip", "zstd"])
+def test_a_body_must_come_as_it_is(rest, script, encoding):
+    """A1: nothing is unpacked, so that nothing small becomes large."""
+    answer = post_raw(rest, "/v1/plan", b"x", **{"content-encoding": encoding})
+    assert (answer.status_code, problem_of(answer)["code"]) == (415, "UNSUPPORTED_MEDIA_TYPE")
+    assert answer.headers["accept-encoding"] == "identity"
+    assert script.asked == {}
+
+
+def test_a_whole_number_may_be_spelled_with_a_fraction(rest, script):
+    """A2: JSON has one kind of number, and 8.0 is an integer."""
+    script.answers["Plan"] = PLANNED
+    body = b'{"question":"q","budget":{"maxTokens":800.0},"expandDepth":1e0,"where":{"a":{"eq":0.5}},"find":"x"}'
+    assert post_raw(rest, "/v1/plan", body).status_code == 200
+    assert script.asked["Plan"].budget.max_tokens == 800
+    assert script.asked["Plan"].query.where.fields["a"].struct_value.fields["eq"].number_value == 0.5
+    assert problem_of(post_raw(rest, "/v1/plan", b'{"budget":{"maxTokens":800.5}}'))["pointer"] == "/budget/maxTokens"
+
+
 def test_no_origin_is_allowed_by_default(rest):
     answer = rest.options("/v1/plan", headers={"origin": "https://x.example", "access-control-request-method": "POST"})
     assert not [name for name in answer.headers if name.startswith("access-control")]
@@ -255,14 +369,14 @@ def test_a_body_must_be_declared_as_json(rest, script, declared):
 
 @pytest.mark.parametrize("declared", ["application/json", "Application/JSON; charset=utf-8", "application/vnd.x+json"])
 def test_json_may_be_declared_in_its_usual_ways(rest, script, declared):
-    script.answers["Plan"] = planner_pb2.PlanResponse()
+    script.answers["Plan"] = PLANNED
     body = json.dumps({"question": "q"})
     assert rest.post("/v1/plan", content=body, headers={"content-type": declared}).status_code == 200
 
 
 def test_a_request_id_goes_all_the_way(rest, script):
     """A8: one id in the answer, in the log and at the planner; a malformed one is replaced."""
-    script.answers["Plan"] = planner_pb2.PlanResponse()
+    script.answers["Plan"] = PLANNED
     answer = rest.post(
         "/v1/plan", json={"question": "q"}, headers={"x-request-id": "abc-1", "authorization": "Bearer telha_k"}
     )

@@ -10,6 +10,8 @@ from telha.trace.v1 import traces_pb2
 from telha_planner.server.call import Service
 from tools import needed
 
+KEY = {"authorization": "Bearer telha_key"}
+
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
@@ -52,8 +54,8 @@ def test_the_way_to_the_planner_can_be_mutual_tls(files):
     }
     with PlannerServer(services, **strict) as server:
         with running(Script(), planner=server.address, **proven) as url:
-            assert httpx.get(f"{url}/v1/traces").json() == {"traces": [], "nextPageToken": "secured"}
+            assert httpx.get(f"{url}/v1/traces", headers=KEY).json() == {"traces": [], "nextPageToken": "secured"}
         for settings in (trusting, {}):
             with running(Script(), planner=server.address, timeout_ms=2000, **settings) as url:
-                answer = httpx.get(f"{url}/v1/traces")
+                answer = httpx.get(f"{url}/v1/traces", headers=KEY)
                 assert (answer.status_code, answer.json()["code"]) == (503, "UNAVAILABLE")

@@ -2,9 +2,12 @@ import json
 
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
-from telha_gateway import app, openapi, problems
+from telha_gateway import app, components, openapi, problems
 from telha_gateway.config import GatewaySettings
+from telha_gateway.dto.shape import MAX_OFFSET
 from telha_gateway.shapes import shaped
+from telha_planner.core import predicate, request
+from telha_planner.ingest.document import MEDIA_TYPES
 
 DOCUMENT = json.loads(openapi.document(app.OPERATIONS))
 
@@ -28,7 +31,7 @@ def test_every_route_is_in_the_document_and_nothing_else():
         for route in app.create(GatewaySettings()).routes
         for path in [route.path]
         for method in route.methods
-        if method != "OPTIONS"
+        if method not in {"OPTIONS", "HEAD"}  # of every path, and of every GET
     }
     assert served == {(path, method) for path, method, _ in operations()}
 
@@ -67,10 +70,35 @@ def test_requests_refuse_unknown_fields_and_answers_may_grow():
     assert "additionalProperties" not in schemas["EvidencePlan"]
 
 
-def test_left_out_means_left_out():
-    """No schema offers null: for requests it means absent, and answers never send it."""
-    assert '"type":"null"' not in json.dumps(DOCUMENT["components"], separators=(",", ":"))
-    assert "window" not in DOCUMENT["components"]["schemas"]["PlanRequest"]["required"]
+def test_null_means_left_out_in_requests_and_is_not_in_answers():
+    """A2: requests take null for an optional field, and the document says so; answers leave the field out."""
+    schemas = DOCUMENT["components"]["schemas"]
+    request = schemas["PlanRequest"]
+    assert "required" not in request
+    assert request["properties"]["question"]["type"] == ["string", "null"]
+    assert request["properties"]["window"] == {"anyOf": [{"$ref": "#/components/schemas/Window"}, {"type": "null"}]}
+    free = {"Condition", "Where"}
+    answers = {
+        name: shape for name, shape in schemas.items() if "additionalProperties" not in shape and name not in free
+    }
+    assert {"EvidencePlan", "Problem", "Trace"} <= set(answers)
+    assert '"null"' not in json.dumps(answers)
+
+
+def test_the_document_tells_the_planners_own_bounds():
+    """A2, C7: what the document allows is what the planner takes; schemathesis tries both sides of each bound."""
+    schemas = DOCUMENT["components"]["schemas"]
+    bounds = schemas["Budget"]["properties"]["maxTokens"]
+    assert (bounds["minimum"], bounds["maximum"], bounds["format"]) == (1, MAX_OFFSET, "int64")
+    assert schemas["PlanRequest"]["properties"]["limit"]["maximum"] == request.MAX_FIND_LIMIT
+    assert schemas["PlanRequest"]["properties"]["question"]["maxLength"] == request.MAX_QUESTION_BYTES
+    assert schemas["PlanRequest"]["properties"]["spaces"]["maxItems"] == request.MAX_SPACES
+    assert schemas["QueryVector"]["properties"]["values"]["maxItems"] == request.MAX_DIMENSIONS
+    assert schemas["SelectRequest"]["properties"]["pool"]["maxItems"] == request.MAX_FRAGMENTS
+    assert set(schemas["Document"]["properties"]["mediaType"]["enum"]) == {*MEDIA_TYPES, None}
+    assert set(schemas["Condition"]["properties"]) == set(predicate.OPERATORS)
+    assert components.MAX_CHOICES == predicate.MAX_CHOICES
+    assert components.MAX_VALUE_CHARACTERS == predicate.MAX_VALUE_BYTES
 
 
 def test_typed_clients_get_wide_numbers_and_named_choices():
@@ -87,8 +115,14 @@ def test_typed_clients_get_wide_numbers_and_named_choices():
                 yield from schemas(member)
 
     found = list(schemas(DOCUMENT))
-    assert all("format" in schema for schema in found if schema.get("type") in ("integer", "number"))
-    assert all(schema["type"] == "string" for schema in found if isinstance(schema.get("enum"), list))
+    assert all(
+        "format" in schema
+        for schema in found
+        if schema.get("type") in ("integer", "number", ["integer", "null"], ["number", "null"])
+    )
+    assert all(
+        schema["type"] in ("string", ["string", "null"]) for schema in found if isinstance(schema.get("enum"), list)
+    )
     assert any("enum" in schema for schema in found)
 
 

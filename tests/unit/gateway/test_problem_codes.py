@@ -1,7 +1,7 @@
 from telha.error.v1.error_reason_pb2 import ErrorReason
 from telha_gateway.problems import TITLES
 
-OWN = {"METHOD_NOT_ALLOWED", "UNSUPPORTED_MEDIA_TYPE", "REQUEST_TIMEOUT"}
+OWN = {"METHOD_NOT_ALLOWED", "NOT_ACCEPTABLE", "UNSUPPORTED_MEDIA_TYPE", "REQUEST_TIMEOUT"}
 """Codes that only REST has."""
 
 

@@ -7,32 +7,47 @@ from telha.memory.v1 import memory_pb2
 
 from telha_gateway.dto.planning import SpanCoordinate, span_message
 from telha_gateway.dto.properties import struct_of
-from telha_gateway.dto.shape import Given, Instant, Micros, Sent, Uuid
+from telha_gateway.dto.shape import (
+    PROSE_PATTERN,
+    Float32,
+    Given,
+    Instant,
+    Micros,
+    Name,
+    Sent,
+    Space,
+    Uuid,
+    told,
+)
 from telha_gateway.instants import instant
 
 ValidFrom = Annotated[Instant, Meta(description="Since when it is true. Default: the commit.")]
 ValidTo = Annotated[Instant, Meta(description="Until when, exclusive. Default: open.")]
-TypeName = Annotated[str, Meta(description="1 to 128 bytes.")]
+_BATCH = Meta(extra_json_schema={"minItems": 1, "maxItems": 1000})
 
 
 class NodeVector(Sent):
     """A vector of a node."""
 
-    model: str
-    values: Annotated[list[float], Meta(description="1 to 4096 finite numbers.")]
+    model: Name
+    values: Annotated[list[Float32], told("1 to 4096 finite numbers, not all zero.", minItems=1, maxItems=4096)]
 
 
 class Node(Sent, kw_only=True):
     """A node to write. Writing an existing node closes what it said before."""
 
     node_id: Uuid
-    space: Annotated[str, Meta(description="Default: the key's only space, or `main`.")] | None = None
-    type: TypeName
+    space: Space | None = None
+    type: Name
     properties: Annotated[dict[str, Any], Meta(description="Any JSON object; numbers are float64.")] | None = None
     valid_from: ValidFrom | None = None
     valid_to: ValidTo | None = None
     provenance: (
-        Annotated[list[SpanCoordinate], Meta(description="Spans of stored sources it rests on, at most 256.")] | None
+        Annotated[
+            list[SpanCoordinate],
+            told("Spans of stored sources it rests on, at most 256.", maxItems=256, uniqueItems=True),
+        ]
+        | None
     ) = None
     vector: NodeVector | None = None
 
@@ -40,7 +55,7 @@ class Node(Sent, kw_only=True):
 class PutNodesRequest(Sent):
     """Asks to write 1 to 1000 nodes in one transaction; no id twice."""
 
-    nodes: list[Node]
+    nodes: Annotated[list[Node], _BATCH]
 
 
 class Edge(Sent):
@@ -49,8 +64,10 @@ class Edge(Sent):
     edge_id: Uuid
     from_node_id: Uuid
     to_node_id: Uuid
-    type: TypeName
-    confidence: Annotated[float, Meta(description="How far expansion trusts it, above 0, at most 1.")] | None = None
+    type: Name
+    confidence: (
+        Annotated[float, told("How far expansion trusts it. Default 1.", exclusiveMinimum=0, maximum=1)] | None
+    ) = None
     valid_from: ValidFrom | None = None
     valid_to: ValidTo | None = None
 
@@ -58,7 +75,7 @@ class Edge(Sent):
 class PutEdgesRequest(Sent):
     """Asks to write 1 to 1000 edges in one transaction; no id twice."""
 
-    edges: list[Edge]
+    edges: Annotated[list[Edge], _BATCH]
 
 
 class Clarification(Sent):
@@ -66,14 +83,14 @@ class Clarification(Sent):
 
     clarification_id: Uuid
     node_id: Uuid
-    state: Annotated[str, Meta(description="`pending`, `conflicted` or `resolved`.", examples=["pending"])]
-    question: Annotated[str, Meta(description="1 to 4096 bytes.")]
+    state: Annotated[str, told("What is known of the answer.", enum=["pending", "conflicted", "resolved"])]
+    question: Annotated[str, told("1 to 4096 bytes, not blank.", minLength=1, maxLength=4096, pattern=PROSE_PATTERN)]
 
 
 class PutClarificationsRequest(Sent):
     """Asks to write 1 to 1000 clarifications in one transaction; no id twice."""
 
-    clarifications: list[Clarification]
+    clarifications: Annotated[list[Clarification], _BATCH]
 
 
 class Committed(Given):

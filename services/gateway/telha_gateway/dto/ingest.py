@@ -7,9 +7,18 @@ from typing import Annotated
 from msgspec import Meta
 from telha.memory.v1 import memory_pb2
 
-from telha_gateway.dto.shape import Given, Instant, Micros, Sent, Uuid
+from telha_gateway.dto.shape import NAME_PATTERN, PROSE_PATTERN, Given, Instant, Micros, Sent, Space, Uuid, told
 from telha_gateway.faults import RequestFault
 from telha_gateway.instants import instant
+
+MediaType = Annotated[
+    str,
+    Meta(min_length=1),
+    told(
+        "A conversation is `application/json` or `application/x-ndjson`. Default: by the ending of the name.",
+        enum=["text/plain", "text/markdown", "text/html", "application/json", "application/x-ndjson"],
+    ),
+]
 
 _OUTCOMES: dict[int, str] = {
     memory_pb2.INGEST_OUTCOME_CREATED: "created",
@@ -22,24 +31,23 @@ class Document(Sent, kw_only=True):
     """A document to ingest; exactly one of `text` and `contentBase64` holds it, in UTF-8."""
 
     source_id: Annotated[Uuid, Meta(description="Default: derived from tenant, space, and uri or name.")] | None = None
-    name: Annotated[str, Meta(description="Display name, 1 to 1024 bytes.")]
-    uri: Annotated[str, Meta(description="Where it comes from, at most 2048 bytes.")] | None = None
-    space: Annotated[str, Meta(description="Default: the key's only space, or `main`.")] | None = None
-    media_type: (
-        Annotated[
-            str,
-            Meta(
-                description="`text/plain`, `text/markdown`, `text/html`, or a conversation as `application/json` or"
-                " `application/x-ndjson`. Default: by the ending of the name."
-            ),
-        ]
+    name: Annotated[str, told("Display name, 1 to 1024 bytes.", minLength=1, maxLength=1024, pattern=NAME_PATTERN)]
+    uri: (
+        Annotated[str, told("Where it comes from, 1 to 2048 bytes.", minLength=1, maxLength=2048, pattern=NAME_PATTERN)]
         | None
     ) = None
-    text: Annotated[str, Meta(description="The document itself.")] | None = None
+    space: Space | None = None
+    media_type: MediaType | None = None
+    text: Annotated[str, told("The document itself; not blank.", minLength=1, pattern=PROSE_PATTERN)] | None = None
     content_base64: (
         Annotated[
             str,
-            Meta(description="The bytes of the document.", extra_json_schema={"contentEncoding": "base64"}),
+            told(
+                "The bytes of the document, with padding.",
+                contentEncoding="base64",
+                minLength=4,
+                pattern=r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
+            ),
         ]
         | None
     ) = None
@@ -49,7 +57,7 @@ class Document(Sent, kw_only=True):
 class IngestRequest(Sent):
     """Asks to ingest 1 to 1000 documents in one transaction; no source twice."""
 
-    documents: list[Document]
+    documents: Annotated[list[Document], Meta(extra_json_schema={"minItems": 1, "maxItems": 1000})]
 
 
 class IngestedDocument(Given):

@@ -7,7 +7,21 @@ from msgspec import Meta
 from telha.planner.v1 import plan_pb2, planner_pb2
 
 from telha_gateway.dto.properties import ROOM_FOR_CONDITIONS, struct_of
-from telha_gateway.dto.shape import Count, Instant, Int64, Sent, UInt32, Uuid
+from telha_gateway.dto.shape import (
+    COMPONENT,
+    MAX_OFFSET,
+    PROSE_PATTERN,
+    Count,
+    Float32,
+    GivenName,
+    Instant,
+    Int64,
+    Name,
+    Sent,
+    UInt32,
+    Uuid,
+    told,
+)
 from telha_gateway.instants import instant
 
 LegName = Literal["structured", "semantic", "lexical"]
@@ -23,24 +37,39 @@ _CLASSES: "dict[ClassName, plan_pb2.SpanClass]" = {
     "cache": plan_pb2.SPAN_CLASS_CACHE,
 }
 
-Question = Annotated[str, Meta(description="What the caller wants to know; not blank, at most 16,384 bytes.")]
-Find = Annotated[str, Meta(description="The type of the nodes to start from, for example `passage`.")]
-FindLimit = Annotated[UInt32, Meta(description="Most nodes that `find` returns, 1 to 1000. Default 64.")]
-Where = Annotated[
-    dict[str, Any],
-    Meta(
-        description="What the nodes that `find` names must satisfy: `{field: {operator: value}}`, with `and`, `or` and "
-        "`not`. Operators: eq, ne, lt, lte, gt, gte, in, contains, startsWith, exists, match.",
-        examples=[{"tier": {"lte": 2}, "or": [{"region": {"eq": "eu-west"}}, {"notes": {"match": "sign-off"}}]}],
+Question = Annotated[
+    str,
+    told(
+        "What the caller wants to know; not blank, at most 16,384 bytes.",
+        minLength=1,
+        maxLength=16_384,
+        pattern=PROSE_PATTERN,
     ),
 ]
-ExpandDepth = Annotated[UInt32, Meta(description="Hops to expand from what was found: 0, 1 or 2.")]
-Model = Annotated[str, Meta(description="The model that will read the spans; decides how tokens are counted.")]
-Spaces = Annotated[
-    list[str], Meta(description="Spaces to read. Default: the key's spaces, or `main`. `*`: all that the key allows.")
+Find = Annotated[Name, Meta(description="The type of the nodes to start from, for example `passage`; 1 to 128 bytes.")]
+FindLimit = Annotated[UInt32, told("Most nodes that `find` returns, 1 to 1000. Default 64.", minimum=1, maximum=1000)]
+Where = Annotated[
+    dict[str, Any],
+    Meta(extra_json_schema={COMPONENT: "Where"}),
 ]
-Share = Annotated[float, Meta(description="Share of the budget that one source may take, above 0 and at most 1.")]
-Overhead = Annotated[Int64, Meta(description="Tokens the caller adds around each span, 0 to 1,000,000.")]
+ExpandDepth = Annotated[UInt32, told("Hops to expand from what was found: 0, 1 or 2.", maximum=2)]
+Model = Annotated[
+    Name, Meta(description="The model that will read the spans; decides how tokens are counted. 1 to 128 bytes.")
+]
+Spaces = Annotated[
+    list[Name],
+    told(
+        "Spaces to read. Default: the key's spaces, or `main`. `*` alone: all that the key allows.",
+        maxItems=256,
+        uniqueItems=True,
+    ),
+]
+Share = Annotated[
+    float, told("Share of the budget that one source may take, above 0 and at most 1.", exclusiveMinimum=0, maximum=1)
+]
+Overhead = Annotated[
+    Int64, told("Tokens the caller adds around each span, 0 to 1,000,000.", minimum=0, maximum=1_000_000)
+]
 Legs = Annotated[list[LegName], Meta(description="Ways to recall. Default: all that the request implies.")]
 Ungrounded = Annotated[
     bool, Meta(description="Answer an empty pool with an empty plan instead of `INSUFFICIENT_EVIDENCE`.")
@@ -57,15 +86,15 @@ class Window(Sent):
 class Budget(Sent):
     """The limits of a plan."""
 
-    max_tokens: Annotated[Int64, Meta(description="Tokens, at least 1.")] | None = None
-    max_spans: Annotated[Int64, Meta(description="Spans; 0 means no limit.")] | None = None
+    max_tokens: Annotated[Int64, told("Tokens, at least 1.", minimum=1, maximum=MAX_OFFSET)] | None = None
+    max_spans: Annotated[Int64, told("Spans; 0 means no limit.", minimum=0, maximum=MAX_OFFSET)] | None = None
 
 
 class QueryVector(Sent):
     """A query vector made by the caller."""
 
-    values: Annotated[list[float], Meta(description="1 to 4096 finite numbers, not all zero.")]
-    model: Annotated[str, Meta(description="The model that made it. Default: the tenant's.")] | None = None
+    values: Annotated[list[Float32], told("1 to 4096 finite numbers, not all zero.", minItems=1, maxItems=4096)]
+    model: Annotated[Name, Meta(description="The model that made it. Default: the tenant's.")] | None = None
 
 
 class PlanRequest(Sent):
@@ -100,17 +129,21 @@ class Fragment(Sent):
     """One span of a pool that the caller sends."""
 
     span: SpanCoordinate
-    kind: Annotated[str, Meta(description="Structural kind. Default `body`.")] | None = None
+    kind: Annotated[GivenName, Meta(description="Structural kind, 1 to 128 bytes. Default `body`.")] | None = None
     span_class: ClassName | None = None
-    text: Annotated[str, Meta(description="Needed to count tokens, and to score by a question.")] | None = None
-    tokens: Annotated[Int64, Meta(description="Exact tokens; they win over counting the text.")] | None = None
-    score: Annotated[float, Meta(description="Evidence weight, at least 0; not beside a question.")] | None = None
+    text: Annotated[str, told("Needed to count tokens, and to score by a question.", pattern=r"^[^\x00]*$")] | None = (
+        None
+    )
+    tokens: (
+        Annotated[Int64, told("Exact tokens; they win over counting the text.", minimum=0, maximum=MAX_OFFSET)] | None
+    ) = None
+    score: Annotated[float, told("Evidence weight, at least 0; not beside a question.", minimum=0)] | None = None
 
 
 class SelectRequest(Sent):
     """Asks for a selection from a pool of at most 100,000 fragments; its order does not matter."""
 
-    pool: list[Fragment]
+    pool: Annotated[list[Fragment], Meta(extra_json_schema={"maxItems": 100_000})]
     question: Question | None = None
     budget: Budget | None = None
     model: Model | None = None

@@ -9,22 +9,18 @@ from telha_gateway.dto import planning, plans
 from telha_gateway.dto.context import PendingClarification
 from telha_gateway.dto.plans import ReadWindow
 from telha_gateway.dto.properties import object_of
-from telha_gateway.dto.shape import Given, Micros, Sent, Uuid
+from telha_gateway.dto.shape import Given, Micros, Name, PageSize, PageToken, Sent, Uuid, told
 
 
 class QueryRequest(Sent, kw_only=True):
     """Asks for nodes of one type, by id."""
 
-    find: Annotated[str, Meta(description="The node type, for example `passage`.")]
+    find: Annotated[Name, Meta(description="The node type, for example `passage`; 1 to 128 bytes.")]
     where: planning.Where | None = None
     window: planning.Window | None = None
     spaces: planning.Spaces | None = None
-    page_size: (
-        Annotated[int, Meta(ge=0, le=2**31 - 1, description="1 to 1000; more is refused. Default 100.")] | None
-    ) = None
-    page_token: Annotated[str, Meta(description="`nextPageToken` of the page before, with the same body.")] | None = (
-        None
-    )
+    page_size: Annotated[PageSize, told("1 to 1000; more is refused. 0 and default: 100.", maximum=1000)] | None = None
+    page_token: PageToken | None = None
 
 
 class NodeSpan(Given):

@@ -6,12 +6,9 @@ from msgspec import Meta
 from telha.memory.v1 import memory_pb2
 from telha.planner.v1 import plan_pb2
 
-from telha_gateway.dto.shape import Given, Int64, Micros, Sent, Uuid
+from telha_gateway.dto.planning import Spaces
+from telha_gateway.dto.shape import Given, InstantParameter, Int64, Micros, PageSize, PageToken, Sent, Uuid
 from telha_gateway.instants import parameter_instant
-
-InstantParameter = Annotated[
-    str, Meta(description="RFC 3339 with an offset (write `+` as `%2B`), or whole microseconds since 1970 UTC.")
-]
 
 
 class SourceParameters(Sent):
@@ -19,20 +16,18 @@ class SourceParameters(Sent):
 
     include_text: Annotated[bool, Meta(description="Send the canonical text too.")] | None = None
     version: Annotated[Int64, Meta(description="A version, by its commit. Default: the newest.")] | None = None
-    valid_time: InstantParameter | None = None
-    tx_time: InstantParameter | None = None
+    valid_time: Annotated[InstantParameter, Meta(description="When it must be true. Default: now.")] | None = None
+    tx_time: Annotated[InstantParameter, Meta(description="As of when memory is read. Default: the last commit.")] | (
+        None
+    ) = None
 
 
 class SourceListParameters(Sent):
     """Which sources to list."""
 
-    spaces: Annotated[list[str], Meta(description="Default: the key's spaces, or `main`.")] | None = None
-    page_size: Annotated[int, Meta(ge=0, le=2**31 - 1, description="1 to 1000. Default 100.")] | None = None
-    page_token: Annotated[str, Meta(description="`nextPageToken` of the page before.")] | None = None
-
-
-class NoParameters(Sent):
-    """For operations without query parameters, so that a misspelt one is refused and not ignored."""
+    spaces: Spaces | None = None
+    page_size: Annotated[PageSize, Meta(description="More than 1000: 1000. 0 and default: 100.")] | None = None
+    page_token: PageToken | None = None
 
 
 class Source(Given, kw_only=True):

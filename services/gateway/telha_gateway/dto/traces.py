@@ -6,20 +6,29 @@ from msgspec import Meta
 from telha.trace.v1 import traces_pb2
 
 from telha_gateway.dto.properties import object_of
-from telha_gateway.dto.shape import Given, Micros, Sent, Uuid
-from telha_gateway.dto.sources import InstantParameter
+from telha_gateway.dto.shape import (
+    Given,
+    GivenName,
+    InstantParameter,
+    Micros,
+    PageSize,
+    PageToken,
+    PlanHash,
+    Sent,
+    Uuid,
+)
 from telha_gateway.instants import parameter_instant
 
 
 class TraceListParameters(Sent):
     """Which traces to list."""
 
-    kind: Annotated[str, Meta(description="Only this kind, such as `plan`.")] | None = None
-    space: Annotated[str, Meta(description="Only traces that read this space.")] | None = None
+    kind: Annotated[GivenName, Meta(description="Only this kind, such as `plan`.")] | None = None
+    space: Annotated[GivenName, Meta(description="Only traces that read this space; not `*`.")] | None = None
     from_: Annotated[InstantParameter, Meta(description="Recorded at or after.")] | None = None
     to: Annotated[InstantParameter, Meta(description="Recorded before.")] | None = None
-    page_size: Annotated[int, Meta(ge=0, le=2**31 - 1, description="1 to 1000. Default 50.")] | None = None
-    page_token: Annotated[str, Meta(description="`nextPageToken` of the page before.")] | None = None
+    page_size: Annotated[PageSize, Meta(description="More than 1000: 1000. 0 and default: 50.")] | None = None
+    page_token: PageToken | None = None
 
 
 class TraceSummary(Given, kw_only=True):
@@ -29,7 +38,7 @@ class TraceSummary(Given, kw_only=True):
     kind: Annotated[str, Meta(description="`plan`, `context`, `select`; accept others.")]
     recorded: Micros
     spaces: list[str]
-    plan_hash: Annotated[str, Meta(description="Absent when the call had no plan.")] | None = None
+    plan_hash: Annotated[PlanHash, Meta(description="Absent when the call had no plan.")] | None = None
     budget: int
     used: int
     items: int

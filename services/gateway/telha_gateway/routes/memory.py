@@ -4,10 +4,12 @@ import msgspec
 
 from telha_gateway.dto import graph, ingest, sources
 from telha_gateway.exchange import Exchange
-from telha_gateway.operations import Operation
+from telha_gateway.operations import Operation, an_id
 
 _ID = "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e10"
 _OTHER_ID = "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e11"
+_EDGE_ID = "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e14"
+_CLARIFICATION_ID = "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e12"
 _SOURCE_RENAMES = {
     "source_id": "id",
     "source_version_tx": "version",
@@ -48,13 +50,12 @@ async def _sources(exchange: Exchange) -> msgspec.Struct:
 
 
 async def _source(exchange: Exchange) -> msgspec.Struct:
-    message = sources.get_message(exchange.path_id, exchange.parameters(sources.SourceParameters))
+    message = sources.get_message(exchange.path_value, exchange.parameters(sources.SourceParameters))
     return sources.detail_answer(await exchange.call(exchange.upstream.memory.GetSource, message, _SOURCE_RENAMES))
 
 
 async def _erase(exchange: Exchange) -> msgspec.Struct:
-    exchange.parameters(sources.NoParameters)
-    message = sources.erase_message(exchange.path_id)
+    message = sources.erase_message(exchange.path_value)
     return sources.erasure_answer(await exchange.call(exchange.upstream.memory.EraseSource, message, _SOURCE_RENAMES))
 
 
@@ -70,7 +71,7 @@ OPERATIONS = (
         body=ingest.IngestRequest,
         answer=ingest.Ingested,
         run=_ingest,
-        statuses=(429,),
+        leads_to={"getSource": ("id", "/documents/0/sourceId"), "eraseSource": ("id", "/documents/0/sourceId")},
         example={"documents": [{"name": "runbook.md", "text": "# Deploys\n\nDeploys to eu-west need a sign-off.\n"}]},
     ),
     Operation(
@@ -89,7 +90,7 @@ OPERATIONS = (
         id="getSource",
         tag="Memory",
         summary="Read one source, as of any instant",
-        path_id="The source.",
+        path_parameter=an_id("The source."),
         parameters=sources.SourceParameters,
         answer=sources.SourceDetail,
         run=_source,
@@ -101,7 +102,7 @@ OPERATIONS = (
         id="eraseSource",
         tag="Memory",
         summary="Erase a source, all its versions and all that was derived from it",
-        path_id="The source.",
+        path_parameter=an_id("The source."),
         answer=sources.ErasureReceipt,
         run=_erase,
         statuses=(404,),
@@ -115,8 +116,12 @@ OPERATIONS = (
         body=graph.PutNodesRequest,
         answer=graph.Committed,
         run=_nodes,
-        statuses=(429,),
-        example={"nodes": [{"nodeId": _ID, "type": "service", "properties": {"name": "checkout", "tier": 1}}]},
+        example={
+            "nodes": [
+                {"nodeId": _ID, "type": "service", "properties": {"name": "checkout", "tier": 1}},
+                {"nodeId": _OTHER_ID, "type": "service", "properties": {"name": "payments", "tier": 1}},
+            ]
+        },
     ),
     Operation(
         method="POST",
@@ -127,10 +132,9 @@ OPERATIONS = (
         body=graph.PutEdgesRequest,
         answer=graph.Committed,
         run=_edges,
-        statuses=(429,),
         example={
             "edges": [
-                {"edgeId": _ID, "fromNodeId": _ID, "toNodeId": _OTHER_ID, "type": "depends_on", "confidence": 0.9}
+                {"edgeId": _EDGE_ID, "fromNodeId": _ID, "toNodeId": _OTHER_ID, "type": "depends_on", "confidence": 0.9}
             ]
         },
     ),
@@ -143,10 +147,14 @@ OPERATIONS = (
         body=graph.PutClarificationsRequest,
         answer=graph.Committed,
         run=_clarifications,
-        statuses=(429,),
         example={
             "clarifications": [
-                {"clarificationId": _ID, "nodeId": _OTHER_ID, "state": "pending", "question": "Who signs off deploys?"}
+                {
+                    "clarificationId": _CLARIFICATION_ID,
+                    "nodeId": _OTHER_ID,
+                    "state": "pending",
+                    "question": "Who signs off deploys?",
+                }
             ]
         },
     ),

@@ -37,6 +37,7 @@ async def _query(exchange: Exchange) -> msgspec.Struct:
     return query.query_answer(await exchange.call(exchange.upstream.memory.Query, message))
 
 
+_TRACE = {"getTrace": ("id", "/traceId")}
 _POOL_EXAMPLE = {
     "pool": [
         {
@@ -44,7 +45,7 @@ _POOL_EXAMPLE = {
                 "sourceId": "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e10",
                 "sourceVersionTx": 1780315200000000,
                 "start": 0,
-                "end": 31,
+                "end": 34,
             },
             "kind": "paragraph",
             "text": "Deploys to eu-west need a sign-off",
@@ -65,7 +66,8 @@ OPERATIONS = (
         body=context.ContextRequest,
         answer=context.ContextItems,
         run=_context,
-        statuses=(404, 422, 429),
+        statuses=(404, 422),
+        leads_to=_TRACE,
         code="CONTEXT_INVALID",
         example={"question": "how do we deploy to eu-west?", "budget": {"maxTokens": 800}},
     ),
@@ -80,11 +82,12 @@ OPERATIONS = (
         body=planning.PlanRequest,
         answer=plans.EvidencePlan,
         run=_plan,
-        statuses=(422, 429),
+        statuses=(422,),
+        leads_to=_TRACE,
         example={
             "question": "how do we deploy to eu-west?",
             "budget": {"maxTokens": 1500},
-            "window": {"txTime": "2026-06-30T00:00:00Z"},
+            "window": {"txTime": "2036-06-30T00:00:00Z"},
         },
     ),
     Operation(
@@ -96,7 +99,8 @@ OPERATIONS = (
         body=planning.SelectRequest,
         answer=plans.Selection,
         run=_select,
-        statuses=(422, 429),
+        statuses=(422,),
+        leads_to=_TRACE,
         example=_POOL_EXAMPLE,
     ),
     Operation(
@@ -110,7 +114,6 @@ OPERATIONS = (
         body=query.QueryRequest,
         answer=query.FoundNodes,
         run=_query,
-        statuses=(429,),
         example={"find": "service", "where": {"tier": {"lte": 2}, "name": {"startsWith": "check"}}},
     ),
 )

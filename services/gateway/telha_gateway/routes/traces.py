@@ -3,14 +3,12 @@
 import msgspec
 
 from telha_gateway.dto import traces
-from telha_gateway.dto.sources import NoParameters
 from telha_gateway.exchange import Exchange
-from telha_gateway.operations import Operation
+from telha_gateway.operations import Operation, an_id
 
 
 async def _trace(exchange: Exchange) -> msgspec.Struct:
-    exchange.parameters(NoParameters)
-    message = traces.get_message(exchange.path_id)
+    message = traces.get_message(exchange.path_value)
     return traces.trace_answer(await exchange.call(exchange.upstream.traces.Get, message, {"trace_id": "id"}))
 
 
@@ -27,7 +25,7 @@ OPERATIONS = (
         tag="Traces",
         summary="Read one trace",
         description="A caller reads its own calls at once. The record holds coordinates, never span text.",
-        path_id="The trace.",
+        path_parameter=an_id("The trace."),
         answer=traces.Trace,
         run=_trace,
         statuses=(404,),

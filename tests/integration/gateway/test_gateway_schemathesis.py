@@ -1,0 +1,22 @@
+"""The OpenAPI document held against a whole running system by schemathesis: every phase, every check, no failure."""
+
+import pytest
+from openapi_fuzzing import fuzz, seed_memory
+from running_telha import start
+
+pytestmark = pytest.mark.process
+
+
+def test_schemathesis_finds_no_failure(tmp_path):
+    """A2: what the document allows is accepted, what it forbids is refused, and every answer is one that it tells."""
+    up = start(tmp_path)
+    try:
+        seed_memory(up)
+        done = fuzz(up, 8)
+    finally:
+        up.process.terminate()
+        up.process.wait(60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for phase in ("Examples", "Coverage", "Fuzzing", "Stateful"):
+        assert f"✅  {phase}" in done.stdout
+    assert "Seed" in done.stdout

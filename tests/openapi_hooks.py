@@ -1,0 +1,127 @@
+"""
+What schemathesis loads beside our document: the rules that no JSON Schema can say, and checks of our own.
+
+A request that the document allows must be accepted, unless the answer names one of these rules. A rule that is not here
+and that the document does not say is a defect of the document.
+"""
+
+import json
+import re
+from urllib.parse import parse_qsl, urlsplit
+
+import schemathesis
+from schemathesis.core.failures import Failure
+
+_RULES = (
+    # two fields together
+    "must be (?:after validFrom.*|greater than start|absent beside (?:text|a question))",
+    "or (?:contentBase64|tokens|find or vector) is required",
+    "is required (?:beside|without) a question",
+    "must not be given without find",
+    "must not name (?:spaces beside \\*|the (?:structured|lexical) leg without a \\w+)",
+    "must (?:equal the text given before for the same coordinate|name one space)",
+    "must not stand twice (?:in one batch|on one node)",
+    # what memory holds
+    "must be a (?:node that exists|node of the same space as fromNodeId)",
+    "must be a span of a source that exists in the node's space",
+    "must be at most \\d+, the length of the source",
+    "must be (?:the|a) token of (?:the|a) previous page.*",
+    "must be a model that this memory has vectors of",
+    "must hold \\d+ values.*",
+    "must not (?:move a (?:node|source) to another space|name a node that ingestion made)",
+    "must not fall inside a character",
+    # bytes, white space and numbers as the planner counts them
+    "must be at most [\\d,]+ bytes(?: as JSON)?",
+    "must not be (?:blank|the zero vector|nested (?:so deep|deeper than \\d+ levels))",
+    "must be within ±\\(2\\^53 - 1\\), or a string",
+    # what is inside a text
+    "must be (?:an instant that exists|UTF-8; .*|base64 with padding)",
+    "must not be finer than a microsecond",
+    "must (?:show some text|hold a turn|hold a word to look for)",
+    "must be JSON.*|line \\d+.*|turns?.*|messages?.*",
+    # names of fields in `where`
+    "is not known; beside properties there are .*",
+    "must not (?:end in a backslash that nothing follows|have an empty name)",
+    "is one condition more than the \\d+ allowed",
+)
+RULES_ACROSS_FIELDS = re.compile("|".join(_RULES))
+UNANSWERABLE = {"INSUFFICIENT_EVIDENCE", "VECTOR_LEG_UNAVAILABLE"}
+"""Codes of well-formed requests that cannot be answered (422)."""
+
+
+@schemathesis.hook
+def before_load_schema(_, raw_schema):
+    """Nest conditions once only: for a shape without end the coverage phase takes minutes, and finds nothing more."""
+    schemas = raw_schema["components"]["schemas"]
+    schemas["Conditions"] = {
+        "type": "object",
+        "minProperties": 1,
+        "additionalProperties": {"$ref": "#/components/schemas/Condition"},
+    }
+    nested = {"$ref": "#/components/schemas/Conditions"}
+    groups = schemas["Where"]["properties"]
+    groups["not"] = nested
+    for name in ("and", "or"):
+        groups[name] = {**groups[name], "items": nested}
+
+
+@schemathesis.hook
+def filter_failure(_, failure, __, response):
+    """Accept that a rule across fields, or an empty memory, refuses what the schema of each field allows."""
+    if type(failure).__name__ != "RejectedPositiveData":
+        return True
+    problem = json.loads(response.content)
+    if problem["status"] == 422:
+        return problem["code"] not in UNANSWERABLE
+    _, _, rule = problem["detail"].partition(f"{problem.get('pointer') or 'the body'} ")
+    return RULES_ACROSS_FIELDS.fullmatch(rule) is None
+
+
+@schemathesis.check
+def problems_are_whole(_, response, __):
+    """Every refusal is a problem document that agrees with its own head and tells nothing of our inside."""
+    if response.status_code < 400 or not response.content:
+        return
+    problem = json.loads(response.content)
+    heads = {name.lower(): values[0] for name, values in response.headers.items()}
+    faults = [
+        words
+        for words, holds in (
+            ("status", problem["status"] == response.status_code),
+            ("requestId", problem["requestId"] == heads.get("x-request-id")),
+            ("type", problem["type"] == f"https://telha.dev/errors#{problem['code']}"),
+            ("retry-after", ("retryAfterMs" in problem) == ("retry-after" in heads)),
+            ("inside", b"Traceback" not in response.content and b".py" not in response.content),
+        )
+        if not holds
+    ]
+    if faults:
+        raise Failure(operation="", title="Problem disagrees with itself", message=", ".join(faults))
+
+
+@schemathesis.check
+def pointers_lead_to_the_fault(_, response, __):
+    """A pointer leads to a place in what was sent, or to the one that is missing there."""
+    if response.status_code != 400:
+        return
+    pointer = json.loads(response.content).get("pointer")
+    if not pointer or pointer.endswith("…"):
+        return
+    *steps, last = (step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+    request = response.request
+    try:
+        place = json.loads(request.body) if request.body else None
+    except ValueError:
+        return
+    if place is None:
+        names = {name for name, _ in parse_qsl(urlsplit(request.url).query, keep_blank_values=True)}
+        found = [*steps, last][0] in names | {"id"}
+    else:
+        try:
+            for step in steps:
+                place = place[int(step)] if isinstance(place, list) else place[step]
+            found = isinstance(place, dict) or (isinstance(place, list) and int(last) < len(place))
+        except (KeyError, IndexError, ValueError, TypeError):
+            found = False
+    if not found:
+        raise Failure(operation="", title="Pointer leads nowhere", message=pointer)
