@@ -22,6 +22,7 @@ from telha_planner.core.plan import PlannedSpan, plan_hash
 from telha_planner.server.context import ContextSurface
 from telha_planner.server.dispatch import PlanThread
 from telha_planner.server.planner import PlannerSurface
+from telha_planner.server.questions import QuestionThreads
 from telha_planner.server.quota import Quota
 from telha_planner.trace.spool import Spool
 
@@ -42,13 +43,14 @@ def planner(folder, config):
     """A real planner's Plan, Select and Context on a real listener."""
     parts = parts_in(folder, config=config)
     thread = PlanThread(4, lambda _: True)
+    threads = QuestionThreads(thread, None)
     spools = []
 
     def services():
         spools.append(Spool.open(folder / "spool", 1 << 20))
-        planning = PlannerSurface(parts.planning, thread, spools[0], Quota(0))
+        planning = PlannerSurface(parts.planning, threads, spools[0], Quota(0))
         context = ContextSurface(
-            parts.planning, thread, spools[0], Quota(0), server.meters, enabled=config.context.enabled
+            parts.planning, threads, spools[0], Quota(0), server.meters, enabled=config.context.enabled
         )
         return [planning.service(), context.service()]
 
