@@ -215,7 +215,12 @@ class IngestProcess:
         self._waiting += 1
         try:
             async with self._turn:
-                await self._ensure()
+                try:
+                    await self._ensure()
+                except IngestFault as fault:
+                    # The first child could open the store, so this is how the store is at the moment.
+                    _log.error("ingest_not_started", reason=str(fault))
+                    raise Unavailable(part=_PART) from None
                 return await self._exchange(method, arguments)
         finally:
             self._waiting -= 1
@@ -234,7 +239,11 @@ class IngestProcess:
         )
         self._child = child
         self._reader = asyncio.create_task(self._read(child))
-        await self._exchange("start", (self._start,))
+        try:
+            await self._exchange("start", (self._start,))
+        except IngestFault:
+            await self._reader  # it ends by itself now, and the next call needs another one
+            raise
         _log.info("ingest_started", pid=child.pid)
 
     async def _exchange(self, method: str, arguments: tuple[object, ...]) -> object:
