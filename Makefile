@@ -60,7 +60,7 @@ baseline: setup ## renew the contract that breaking changes are held against; at
 	$(BIN)/buf build -o proto/baseline.binpb
 
 golden: setup ## rewrite the golden files; read the diff before committing it
-	$(BIN)/python tests/golden/write.py
+	PYTHONPATH=tests $(BIN)/python tests/golden/write.py
 
 lock: setup ## resolve the lock files anew
 	$(BIN)/uv pip compile -q --universal --generate-hashes --python-version 3.11 pyproject.toml -o requirements.lock

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Sequence
 
+import sqlalchemy as sa
 from planner_parts import Parts
 from telha_planner.caller import MAIN_SPACE
 from telha_planner.core.model import SpanRef
@@ -31,12 +32,13 @@ class Facts:
         self.space = space
         self.source_id = parts.remember(name, text, tenant=tenant, space=space).bytes
         self.tenant = parts.planning.caller(parts.key(tenant)).tenant
-        with parts.store.reading() as connection:
-            version = connection.exec_driver_sql(
-                "SELECT v.version_tx, v.text FROM source s JOIN source_version v USING (tenant, source_no)"
-                " WHERE s.tenant = ? AND s.source_id = ? ORDER BY v.version_tx DESC LIMIT 1",
-                (self.tenant, self.source_id),
-            ).one()
+        newest = sa.text(
+            "SELECT v.version_tx, v.text FROM source s JOIN source_version v USING (tenant, source_no)"
+            " WHERE s.tenant = :tenant AND s.source_id = :source_id ORDER BY v.version_tx DESC LIMIT 1"
+        )
+        with parts.store.reading(self.tenant) as connection:
+            asked = {"tenant": self.tenant, "source_id": self.source_id}
+            version = connection.execute(newest, asked).one()
         self.sentence: list[SpanRef] = []
         place = 0
         for line in version.text.split(b"\n"):

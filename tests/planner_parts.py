@@ -120,9 +120,14 @@ def parts_in(
     folder: Path, *, config: PlannerConfig | None = None, clock: Clock | None = None, embedder: Embedder | None = None
 ) -> Parts:
     """Parts over `folder/memory.db`."""
+    return parts_over(f"sqlite:///{folder / 'memory.db'}", config=config, clock=clock)
+
+
+def parts_over(url: str, *, config: PlannerConfig | None = None, clock: Clock | None = None) -> Parts:
+    """Parts over the store at *url*."""
     config = config or PlannerConfig()
     clock = clock or Clock()
-    store = Store.open(f"sqlite:///{folder / 'memory.db'}", busy_timeout_ms=10_000)
+    store = Store.open(url, busy_timeout_ms=10_000)
     columns = Columns(store, memory_limit_bytes=1 << 30)
     numbers = count(1)
     questions = None if embedder is None else Questions(embedder)

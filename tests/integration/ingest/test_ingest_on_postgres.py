@@ -37,8 +37,9 @@ def test_writes_go_on_when_the_server_is_back(own_postgres: OwnPostgres) -> None
             child = process.pid
             assert child is not None
             os.kill(child, signal.SIGKILL)
-            while process.pid is not None:
-                await asyncio.sleep(0.01)
+            async with asyncio.timeout(10):
+                while process.pid is not None:  # noqa: ASYNC110 - the process tells nobody
+                    await asyncio.sleep(0.01)
             with pytest.raises(Unavailable, match="ingestion is not available"):
                 await outcome(process, "two")
             own_postgres.start()

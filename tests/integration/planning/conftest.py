@@ -1,11 +1,11 @@
-"""A real planner in process, new for each test."""
+"""A real planner in process, new for each test, over each engine."""
 
 import pytest
-from planner_parts import parts_in
+from planner_parts import parts_over
 
 
 @pytest.fixture
-def parts(tmp_path):
-    made = parts_in(tmp_path)
+def parts(store_url):
+    made = parts_over(store_url)
     yield made
     made.close()
