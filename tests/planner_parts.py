@@ -120,10 +120,12 @@ def parts_in(
     folder: Path, *, config: PlannerConfig | None = None, clock: Clock | None = None, embedder: Embedder | None = None
 ) -> Parts:
     """Parts over `folder/memory.db`."""
-    return parts_over(f"sqlite:///{folder / 'memory.db'}", config=config, clock=clock)
+    return parts_over(f"sqlite:///{folder / 'memory.db'}", config=config, clock=clock, embedder=embedder)
 
 
-def parts_over(url: str, *, config: PlannerConfig | None = None, clock: Clock | None = None) -> Parts:
+def parts_over(
+    url: str, *, config: PlannerConfig | None = None, clock: Clock | None = None, embedder: Embedder | None = None
+) -> Parts:
     """Parts over the store at *url*."""
     config = config or PlannerConfig()
     clock = clock or Clock()
