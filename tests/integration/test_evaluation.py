@@ -9,6 +9,7 @@ from labelled_sets import QUESTIONS, SOURCES, written
 from telha_cli.main import main as telha
 from telha_planner.__main__ import main
 from telha_planner.evaluation.trial import Trial
+from telha_planner.models.embedders.minilm import MiniLm
 
 
 def _report(capsys, folder: Path, work: Path, *options: str) -> dict:
@@ -128,3 +129,21 @@ def test_a_faulty_set_is_refused_before_anything_is_written(tmp_path, capsys):
     assert main(["eval", str(folder), "--work", str(tmp_path / "work")]) == 1
     assert capsys.readouterr().err == "sources.jsonl, line 2, name: is required\n"
     assert not (tmp_path / "work").exists()
+
+
+def test_vectors_are_made_once_for_all_runs(folder, tmp_path, capsys, monkeypatch):
+    """E1: with an embedder there is a semantic leg and a comparison by cosine, and no text is embedded twice."""
+    work = tmp_path / "work"
+    options = ("--embedder", "minilm", "--budgets", "60,400", "--cap", "1")
+    report = _report(capsys, folder, work, *options)
+    systems = report["figures"]["answerable"]["systems"]
+    assert [system["system"] for system in systems] == ["plan", "top-k", "bm25", "cosine"]
+    assert systems[0]["budgets"]["400"]["spanRecall"] == 1.0
+    for store in work.glob("*/memory.db*"):
+        store.unlink()
+    for finished in work.glob("*/*.jsonl"):
+        finished.unlink()
+    (kept,) = (work / "vectors").iterdir()
+    kept.write_bytes(kept.read_bytes() + b"half")
+    monkeypatch.setattr(MiniLm, "passages", lambda *_: pytest.fail("a text was embedded again"))
+    assert _without_latency(_report(capsys, folder, work, *options)) == _without_latency(report)

@@ -104,6 +104,12 @@ def evaluate(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Holds sources.jsonl and questions.jsonl.")],
     budgets: Annotated[str, typer.Option("--budgets", metavar="N,N", help="Tokens.")] = "500,1000,2000,4000",
     cap: Annotated[str, typer.Option("--cap", metavar="X,X", help="Shares that one source may take.")] = "1,0.4",
+    embedder: Annotated[
+        str | None,
+        typer.Option(
+            "--embedder", metavar="NAME", help="none, use, e5 or minilm. Default: as configured.", show_default=False
+        ),
+    ] = None,
     sample: Annotated[
         int | None, typer.Option("--sample", metavar="N", min=1, help="Ask only N questions.", show_default=False)
     ] = None,
@@ -146,6 +152,7 @@ def evaluate(
     told = {
         "--budgets": budgets,
         "--cap": cap,
+        "--embedder": embedder,
         "--sample": sample,
         "--seed": seed,
         "--limit-scopes": limit_scopes,

@@ -99,6 +99,13 @@ def test_what_is_embedded_is_the_text_under_the_names_of_source_and_sections(mem
     assert memory.active() == [("words/1", JUNE)]
 
 
+def test_the_first_commit_with_vectors_may_hold_several_documents(memory: Memory) -> None:
+    """M2, M8: the model is added once for all documents of a commit."""
+    memory.ingest(a_text(name="one.md"), a_text(name="two.md"))
+    assert [row.model for row in memory.rows(tables.vector_model)] == ["words/1"]
+    assert memory.active() == [("words/1", JUNE)]
+
+
 def test_a_text_is_embedded_once(memory: Memory) -> None:
     """M2: what has not changed embeds nothing; an equal text elsewhere is copied, to the bit."""
     memory.ingest(a_text())

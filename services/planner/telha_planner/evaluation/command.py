@@ -24,11 +24,14 @@ from telha_planner.config import FOREIGN_SECTIONS, PlannerConfig
 from telha_planner.core.errors import TelhaError
 from telha_planner.core.plan import PLAN_MODEL, SCORE_MODEL
 from telha_planner.memory.store import StoreUnusable
+from telha_planner.models.embedders.opening import opened
+from telha_planner.models.embedders.seam import Embedder, EmbedderMissing
 from telha_planner.models.tokenizers import Tokenizers, TokenizersInvalid
 from telha_planner.server.remote_planner import RemoteRefused
 
 from .dataset import Dataset, DatasetInvalid, Question, load
 from .in_process import InProcess
+from .kept_vectors import KeptVectors
 from .peers import Peers
 from .progress import Progress
 from .remote import Remote
@@ -56,6 +59,7 @@ def run(options: argparse.Namespace) -> int:
         settings.SettingsInvalid,
         StoreUnusable,
         TokenizersInvalid,
+        EmbedderMissing,
         RemoteRefused,
         TelhaError,
         OSError,
@@ -78,13 +82,16 @@ def _evaluated(options: argparse.Namespace, config: PlannerConfig, dataset: Data
     counter = Tokenizers(config.tokens)
     count = partial(counter.count, counter.default_encoding)
     asked = _digest(config.model_dump(mode="json"), repr(plan), options.remote, _code(""))
-    folder = options.work.expanduser() / _digest(dataset.digest, [*dataset.scopes], *map(_code, _INGESTING))
+    stored = _digest(
+        dataset.digest, [*dataset.scopes], config.embedding.model_dump(mode="json"), *map(_code, _INGESTING)
+    )
+    folder = options.work.expanduser() / stored
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as open_parts:
         planner: InProcess | Remote
         ingesting = Progress("ingest").told
         if options.remote is None:
-            planner = InProcess(dataset, folder, config, ingesting)
+            planner = InProcess(dataset, folder, config, _embedder(options, config, open_parts), ingesting)
             trial = Trial(dataset, planner, Peers(planner), plan, count)
         else:
             planner = Remote(dataset, options.remote, _key(options), ingesting)
@@ -102,6 +109,7 @@ def _evaluated(options: argparse.Namespace, config: PlannerConfig, dataset: Data
         "questions": f"{len(questions):,} of {len(dataset.questions):,}",
         "asked": "in process" if options.remote is None else f"over gRPC, {options.remote}",
         **({} if options.remote else {"plan model": PLAN_MODEL, "score model": SCORE_MODEL}),
+        **({} if options.remote else {"embedder": config.embedding.model or config.embedding.provider}),
         "tokens recounted in": counter.default_encoding,
         "settings changed": list(options.set) or "none",
     }
@@ -117,6 +125,15 @@ def _finished(trial: Trial, results: Results, questions: Sequence[Question]) -> 
             results.keep(result)
         yield result
         progress.told(number, len(questions))
+
+
+def _embedder(options: argparse.Namespace, config: PlannerConfig, open_parts: ExitStack) -> Embedder | None:
+    embedder = opened(config.embedding)
+    if embedder is None:
+        return None
+    kept = KeptVectors(embedder, options.work.expanduser() / "vectors")
+    open_parts.callback(kept.close)
+    return kept
 
 
 def _key(options: argparse.Namespace) -> str:
@@ -141,6 +158,8 @@ def _chosen(options: argparse.Namespace, dataset: Dataset) -> tuple[Dataset, tup
 
 def _config(options: argparse.Namespace) -> PlannerConfig:
     variables = dict(os.environ)
+    if options.embedder is not None:
+        variables[f"{settings.PREFIX}EMBEDDING{settings.NESTED}PROVIDER"] = options.embedder
     for change in options.set:
         key, _, value = change.partition("=")
         variables[settings.PREFIX + key.replace(".", settings.NESTED).upper()] = value

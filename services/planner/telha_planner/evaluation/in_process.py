@@ -19,12 +19,15 @@ from telha_planner.columns.tenant import Columns
 from telha_planner.config import PlannerConfig
 from telha_planner.core.errors import Unauthenticated
 from telha_planner.core.plan import PlannedSpan
+from telha_planner.ingest.embedding import Embedding
 from telha_planner.ingest.parse import parse
 from telha_planner.memory import keys
 from telha_planner.memory.reads import Sources
 from telha_planner.memory.store import Store
 from telha_planner.memory.texts import SourceTexts
 from telha_planner.memory.writes import Writer
+from telha_planner.models.embedders.questions import Questions
+from telha_planner.models.embedders.seam import Embedder
 from telha_planner.models.tokenizers import Tokenizers
 from telha_planner.pipeline import Planning
 from telha_planner.recall.ports import RecallQuery
@@ -42,13 +45,19 @@ class InProcess:
     """
     A planner over *dataset*.
 
+    Args:
+        folder: Where its store is.
+        embedder: Makes vectors of passages and questions, if any.
+
     Attributes:
         config: Its settings.
         columns, tokenizers: Its parts, for comparisons on the same store.
         caller: Who asks.
     """
 
-    def __init__(self, dataset: Dataset, folder: Path, config: PlannerConfig, told: Told) -> None:
+    def __init__(
+        self, dataset: Dataset, folder: Path, config: PlannerConfig, embedder: Embedder | None, told: Told
+    ) -> None:
         self.config = config
         self._dataset = dataset
         url = f"sqlite:///{quote(str(folder / 'memory.db'))}"
@@ -62,6 +71,7 @@ class InProcess:
             self._store, TENANT, name="evaluation", rights=("read",), spaces=None, now=_now, create_tenant=True
         )
         numbers = count(1)
+        self._questions = None if embedder is None else Questions(embedder)
         self.planning = Planning(
             store=self._store,
             columns=self.columns,
@@ -70,15 +80,18 @@ class InProcess:
             config=config,
             now=_now,
             new_trace_id=lambda: str(UUID(int=next(numbers))),
+            questions=self._questions,
         )
+        self._embedding = Embedding(embedder, self._store)
         self.caller: Caller = self.planning.caller(self._key)
         self._ingest(told)
 
     def ask(self, question: Question, budget: int, share: float) -> Asked:
         """See `Asker`."""
         request = request_of(self._dataset, question, budget, share)
+        vector = None if self._questions is None else self._questions.vector(question.text)
         begin = perf_counter_ns()
-        plan = self.planning.plan(self._key, request, {"question": question.text}).plan
+        plan = self.planning.plan(self._key, request, {"question": question.text}, vector).plan
         took = (perf_counter_ns() - begin) / 1e6
         return Asked(tuple(map(self._returned, plan.spans)), plan.budget, plan.used, plan.plan_hash, took)
 
@@ -122,7 +135,9 @@ class InProcess:
         stored = self._stored()
         for documents in batches(self._dataset, told):
             if not all(document.source_id in stored for document in documents):
-                writer.write_documents(self.caller.tenant, [parse(document, TENANT) for document in documents])
+                records = [parse(document, TENANT) for document in documents]
+                embedded = self._embedding.of_documents(self.caller.tenant, records, every=True)
+                writer.write_documents(self.caller.tenant, records, embedded)
 
 
 def _now() -> int:

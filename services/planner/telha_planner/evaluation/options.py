@@ -5,6 +5,7 @@ from pathlib import Path
 
 BUDGETS = "500,1000,2000,4000"
 CAPS = "1,0.4"
+EMBEDDERS = ("none", "use", "e5", "minilm", "http")
 WORK = Path("~/.cache/telha/eval")
 
 
@@ -14,6 +15,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     parser.add_argument("folder", type=Path, help="holds sources.jsonl and questions.jsonl")
     parser.add_argument("--budgets", type=_budgets, default=BUDGETS, metavar="N,N", help="tokens, separated by commas")
     parser.add_argument("--cap", type=_caps, default=CAPS, metavar="X,X", help="shares that one source may take")
+    parser.add_argument("--embedder", choices=EMBEDDERS, help="what makes vectors; default: as configured")
     parser.add_argument("--sample", type=_positive, metavar="N", help="ask only N questions, drawn evenly")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--limit-scopes", type=_positive, metavar="N", help="only the first N scopes")

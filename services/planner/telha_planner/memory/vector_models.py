@@ -24,6 +24,8 @@ class VectorModels:
             vector_model.c.tenant == commit.tenant
         )
         self._dimensions: dict[str, int] = {row.model: row.dimensions for row in commit.connection.execute(models)}
+        # What an earlier document of the same commit has added.
+        self._dimensions |= {name: dimensions for _, _, name, dimensions, _ in pending.rows(vector_model)}
 
     def fits(self, model: Model) -> bool:
         """
