@@ -36,6 +36,7 @@ from telha_planner.server.questions import QuestionThreads
 from telha_planner.server.quota import Quota
 from telha_planner.server.trace_writer_port import TraceWriter
 from telha_planner.server.traces import TracesSurface
+from telha_planner.server.uploads import Uploads
 from telha_planner.trace.spool import Spool
 
 RIGHTS = ("read", "write", "admin")
@@ -173,7 +174,7 @@ class RealPlanner(PlannerServer):
         return [
             PlannerSurface(planning, self.threads, spool, plans).service(),
             context.service(),
-            MemorySurface(planning, thread, self._ingest, Sources(self.store)).service(),
+            MemorySurface(planning, thread, self._ingest, Sources(self.store), Uploads.under(server)).service(),
             TracesSurface(planning, thread, spool, self.writer, server.max_message_bytes).service(),
             AdministrationSurface(
                 planning, thread, self.writes, self.directory, self._ingest, self.deletions

@@ -25,7 +25,7 @@ HTTP = {
     "DEADLINE_EXCEEDED": "504",
     "INTERNAL": "500",
 }
-HTTP_BY_REASON = {"MESSAGE_TOO_LARGE": "413", "CONTEXT_DISABLED": "404"}
+HTTP_BY_REASON = {"MESSAGE_TOO_LARGE": "413", "DOCUMENT_TOO_LARGE": "413", "CONTEXT_DISABLED": "404"}
 
 
 def _classes() -> dict[str, type[TelhaError]]:

@@ -22,6 +22,7 @@ from telha_planner.server import (
 PROTO = Path(__file__).parents[2] / "proto/telha"
 WRITES = (
     "IngestRequest",
+    "IngestStreamHeader",
     "PutArtifactsRequest",
     "PutNodesRequest",
     "PutEdgesRequest",
@@ -65,6 +66,9 @@ def comment(file: str, message: str, field: str | None = None) -> str:
         ("memory", "Document", "uri", f"at most {document.MAX_URI_BYTES} bytes"),
         ("memory", "IngestRequest", None, f"1 to {translate_memory.MAX_ITEMS},"),
         ("memory", "IngestRequest", None, f"at most {document.MAX_BASE_SPANS} base spans"),
+        ("memory", "IngestStreamHeader", "name", f"1 to {document.MAX_DOCUMENT_NAME_BYTES} bytes"),
+        ("memory", "IngestStreamHeader", "uri", f"at most {document.MAX_URI_BYTES} bytes"),
+        ("memory", "IngestStreamRequest", None, f"at most {document.MAX_STREAMED_SPANS} base spans"),
         ("memory", "NodeVector", "values", f"1 to {request.MAX_DIMENSIONS}."),
         ("memory", "Node", "type", f"1 to {request.MAX_NAME_BYTES} bytes"),
         ("memory", "Node", "properties", f"at most {translate_properties.MAX_PROPERTIES_BYTES} bytes"),
@@ -132,4 +136,4 @@ def test_a_limit_in_the_contract_is_the_limit_in_the_code(file, message, field, 
 def test_every_limit_in_a_request_is_checked_above():
     """A limit that is added to the contract must be added to this file."""
     stated = re.findall(r"//.*(?:at most|\d to) [\d,]*\d", "\n".join(TEXT.values()))
-    assert len(stated) == 48, "and then this number rises"
+    assert len(stated) == 52, "and then this number rises"

@@ -4,9 +4,9 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, TypeVar, Unpack
+from typing import Any, BinaryIO, Self, TypeVar, Unpack
 
 import grpc
 import grpc.aio
@@ -32,6 +32,7 @@ from .results import (
     TraceSummary,
     WrittenArtifacts,
 )
+from .uploads import PreparedUpload
 
 T = TypeVar("T")
 
@@ -97,19 +98,46 @@ class AsyncClient:
 
     async def call(self, prepared: Prepared[T]) -> T:
         """Send a prepared call, and repeat it while the server says that this helps and it is safe."""
-        deadline = time.monotonic() + (self._target.timeout if prepared.timeout is None else prepared.timeout)
         method = self._channel.unary_unary(prepared.method, bytes, bytes)
         message = prepared.message.SerializeToString()
+        seconds = self._target.timeout if prepared.timeout is None else prepared.timeout
+
+        async def send(left: float) -> bytes:
+            return bytes(await method(message, timeout=left, metadata=self._target.metadata))
+
+        return prepared.read(await self._repeated(send, seconds, repeatable=prepared.repeatable))
+
+    async def upload(self, prepared: PreparedUpload[T]) -> T:
+        """Send a prepared upload, and repeat it as `call` does if its content can be read again."""
+        method = self._channel.stream_unary(prepared.method, bytes, bytes)
+
+        async def send(left: float) -> bytes:
+            try:
+                messages = _read_aside(prepared.messages())
+                return bytes(await method(messages, timeout=left, metadata=self._target.metadata))
+            except (grpc.RpcError, asyncio.CancelledError):
+                if prepared.content.fault is not None:
+                    raise prepared.content.fault from None
+                raise
+
+        seconds = prepared.seconds(self._target.timeout)
+        again = prepared.content.rewinds
+        answer = await self._repeated(send, seconds, repeatable=prepared.repeatable and again, again=again)
+        return prepared.read(answer)
+
+    async def _repeated(
+        self, send: Callable[[float], Awaitable[bytes]], seconds: float, *, repeatable: bool, again: bool = True
+    ) -> bytes:
+        deadline = time.monotonic() + seconds
         attempt = 1
         while True:
             try:
-                left = max(0.0, deadline - time.monotonic())
-                return prepared.read(await method(message, timeout=left, metadata=self._target.metadata))
+                return await send(max(0.0, deadline - time.monotonic()))
             except grpc.RpcError as failure:
                 error = from_rpc(failure)
             left = deadline - time.monotonic()
-            pause = pause_before_repeating(error, repeatable=prepared.repeatable, attempt=attempt, left=left)
-            if pause is None:
+            pause = pause_before_repeating(error, repeatable=repeatable, attempt=attempt, left=left)
+            if pause is None or not again:
                 raise error
             await asyncio.sleep(pause)
             attempt += 1
@@ -151,8 +179,33 @@ class AsyncMemory:
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> Ingestion:
-        """Ingest documents, or files by path, in one transaction; *space* is for those that name none."""
-        return await self._client.call(requests.ingest(documents, space, idempotency_key, timeout))
+        """
+        Ingest documents, or files by path, in one transaction; *space* is for those that name none.
+
+        A single document of more than 2 MiB is streamed.
+        """
+        given = [*documents]
+        if requests.is_large(given):
+            return await self.ingest_stream(given[0], space=space, idempotency_key=idempotency_key, timeout=timeout)
+        return await self._client.call(requests.ingest(given, space, idempotency_key, timeout))
+
+    async def ingest_stream(
+        self,
+        document: Document | str | Path | BinaryIO,
+        *,
+        space: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> Ingestion:
+        """
+        Ingest one document of any size: as such, a file by path, or an open file with a `name`.
+
+        The default time limit is the client's, and a second more for each 128 KiB.
+
+        Raises:
+            OSError: The file cannot be read.
+        """
+        return await self._client.upload(requests.upload(document, space, idempotency_key, timeout))
 
     async def put_artifacts(
         self, artifacts: Iterable[Artifact], *, idempotency_key: str | None = None, timeout: float | None = None
@@ -193,7 +246,18 @@ class AsyncMemory:
         timeout: float | None = None,
     ) -> SourceText:
         """Read one source; *version* names one of its versions, else the newest as of the instants."""
-        return await self._client.call(requests.source(source_id, version, valid_time, tx_time, include_text, timeout))
+        asked = requests.source(source_id, version, valid_time, tx_time, include_text, timeout)
+        found = await self._client.call(asked)
+        if found.text is None:
+            return found
+        pieces, size, whole = [found.text], len(found.text.encode()), found.source
+        while size < whole.length:
+            version = whole.source_version_tx
+            asked = requests.source(source_id, version, None, None, include_text, timeout, text_start=size)
+            piece = (await self._client.call(asked)).text or ""
+            pieces.append(piece)
+            size += len(piece.encode())
+        return SourceText(whole, "".join(pieces))
 
     async def sources(
         self,
@@ -227,3 +291,9 @@ class AsyncMemory:
     ) -> Erasure:
         """Remove a source, all its versions and all that was derived from it."""
         return await self._client.call(requests.erase_source(source_id, idempotency_key, timeout))
+
+
+async def _read_aside(messages: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """*messages*, each made in a thread, since it may have to be read from a disk."""
+    while (message := await asyncio.to_thread(next, messages, None)) is not None:
+        yield message

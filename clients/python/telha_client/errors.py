@@ -109,6 +109,7 @@ class Unavailable(TelhaError):
 
 
 _BY_REASON: dict[str, type[TelhaError]] = {
+    "DOCUMENT_TOO_LARGE": MessageTooLarge,
     "IDEMPOTENCY_KEY_REUSED": IdempotencyKeyReused,
     "INSUFFICIENT_EVIDENCE": InsufficientEvidence,
     "MESSAGE_TOO_LARGE": MessageTooLarge,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, BinaryIO, Generic, TypeVar
 
 from google.protobuf import struct_pb2
 from google.protobuf.message import Message
@@ -31,8 +31,12 @@ from .results import (
     TraceSummary,
     WrittenArtifacts,
 )
+from .uploads import STREAM_ABOVE, Content, PreparedUpload
 
 T = TypeVar("T")
+
+TEXT_PIECE = 1 << 20
+"""Bytes of a source's text that are asked for at once, below the least limit that a server is likely to have."""
 
 _MAX_EXACT = 2**53 - 1
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -116,6 +120,39 @@ def ingest(
     return _write("Ingest", message, responses.ingestion, key, timeout)
 
 
+def upload(
+    given: Document | str | Path | BinaryIO, space: str | None, key: str | None, timeout: float | None
+) -> PreparedUpload[Ingestion]:
+    """`Memory.IngestStream` of a document, a file by path, or what remains of an open file with a name."""
+    if isinstance(given, Document):
+        document = given
+        text = document.content
+        content = Content.of_bytes(text if isinstance(text, bytes) else _utf8(text, "chunk"))
+    elif isinstance(given, str | Path):
+        content = Content.of_path(Path(given))
+        document = Document(name=Path(given).as_posix(), content=b"", uri=Path(given).resolve().as_uri())
+    else:
+        content = Content.of_file(given)
+        document = Document(name=str(getattr(given, "name", "")), content=b"")
+    header = memory_pb2.IngestStreamHeader()
+    _put(header, "space", space if document.space is None else document.space, "header")
+    for name in ("source_id", "name", "uri", "media_type"):
+        _put(header, name, getattr(document, name), "header")
+    _put(header, "valid_from_us", _micros(document.valid_from, "header.valid_from_us"), "header")
+    _put(header, "content_bytes", content.size, "header")
+    _put(header, "idempotency_key", key, "header")
+    return PreparedUpload(f"{_MEMORY}/IngestStream", header, content, responses.streamed, bool(key), timeout)
+
+
+def is_large(documents: Sequence[Document | str | Path]) -> bool:
+    """Whether *documents* are one, too large to be sure that a message can hold it."""
+    if len(documents) != 1:
+        return False
+    (given,) = documents
+    size = len(given.content) if isinstance(given, Document) else Path(given).stat().st_size
+    return size > STREAM_ABOVE
+
+
 def put_artifacts(artifacts: Iterable[Artifact], key: str | None, timeout: float | None) -> Prepared[WrittenArtifacts]:
     """`Memory.PutArtifacts`."""
     message = memory_pb2.PutArtifactsRequest()
@@ -177,12 +214,16 @@ def source(
     tx_time: Instant | None,
     include_text: bool,
     timeout: float | None,
+    text_start: int = 0,
 ) -> Prepared[SourceText]:
-    """`Memory.GetSource`."""
+    """`Memory.GetSource`; of the text, a piece from byte *text_start* on."""
     message = memory_pb2.GetSourceRequest()
     _put(message, "source_id", source_id)
     _put(message, "source_version_tx", version)
     _put(message, "include_text", include_text)
+    if include_text:
+        _put(message, "text_start", text_start)
+        _put(message, "text_limit", TEXT_PIECE)
     _put_window(message, valid_time, tx_time)
     return Prepared(f"{_MEMORY}/GetSource", message, responses.source, True, timeout)
 

@@ -79,19 +79,14 @@ def context(raw: bytes) -> Context:
 def ingestion(raw: bytes) -> Ingestion:
     """From `IngestResponse`."""
     message = memory_pb2.IngestResponse.FromString(raw)
-    documents = tuple(
-        IngestedDocument(
-            source_id=document.source_id,
-            source_version_tx=document.source_version_tx,
-            outcome=_OUTCOMES.get(document.outcome, "unknown"),
-            spans=document.spans,
-            nodes_opened=document.nodes_opened,
-            nodes_closed=document.nodes_closed,
-            nodes_kept=document.nodes_kept,
-        )
-        for document in message.documents
-    )
+    documents = tuple(_ingested(document) for document in message.documents)
     return Ingestion(documents, message.tx_us, message.replayed)
+
+
+def streamed(raw: bytes) -> Ingestion:
+    """From `IngestStreamResponse`."""
+    message = memory_pb2.IngestStreamResponse.FromString(raw)
+    return Ingestion((_ingested(message.document),), message.tx_us, message.replayed)
 
 
 def artifacts(raw: bytes) -> WrittenArtifacts:
@@ -286,6 +281,18 @@ def _context_stats(message: context_pb2.ContextStats) -> ContextStats:
         token_estimate=message.token_estimate,
         tokenizer=message.tokenizer,
         plan=_stats(message.plan),
+    )
+
+
+def _ingested(document: memory_pb2.IngestedDocument) -> IngestedDocument:
+    return IngestedDocument(
+        source_id=document.source_id,
+        source_version_tx=document.source_version_tx,
+        outcome=_OUTCOMES.get(document.outcome, "unknown"),
+        spans=document.spans,
+        nodes_opened=document.nodes_opened,
+        nodes_closed=document.nodes_closed,
+        nodes_kept=document.nodes_kept,
     )
 
 

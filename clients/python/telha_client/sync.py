@@ -1,9 +1,9 @@
 """The client for synchronous code; safe to share between threads."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, TypeVar, Unpack
+from typing import Any, BinaryIO, Self, TypeVar, Unpack
 
 import grpc
 
@@ -28,6 +28,7 @@ from .results import (
     TraceSummary,
     WrittenArtifacts,
 )
+from .uploads import PreparedUpload
 
 T = TypeVar("T")
 
@@ -93,19 +94,44 @@ class Client:
 
     def call(self, prepared: Prepared[T]) -> T:
         """Send a prepared call, and repeat it while the server says that this helps and it is safe."""
-        deadline = time.monotonic() + (self._target.timeout if prepared.timeout is None else prepared.timeout)
         method = self._channel.unary_unary(prepared.method, bytes, bytes)
         message = prepared.message.SerializeToString()
+        seconds = self._target.timeout if prepared.timeout is None else prepared.timeout
+
+        def send(left: float) -> bytes:
+            return bytes(method(message, timeout=left, metadata=self._target.metadata))
+
+        return prepared.read(self._repeated(send, seconds, repeatable=prepared.repeatable))
+
+    def upload(self, prepared: PreparedUpload[T]) -> T:
+        """Send a prepared upload, and repeat it as `call` does if its content can be read again."""
+        method = self._channel.stream_unary(prepared.method, bytes, bytes)
+
+        def send(left: float) -> bytes:
+            try:
+                return bytes(method(prepared.messages(), timeout=left, metadata=self._target.metadata))
+            except grpc.RpcError:
+                if prepared.content.fault is not None:
+                    raise prepared.content.fault from None
+                raise
+
+        seconds = prepared.seconds(self._target.timeout)
+        again = prepared.content.rewinds
+        return prepared.read(self._repeated(send, seconds, repeatable=prepared.repeatable and again, again=again))
+
+    def _repeated(
+        self, send: Callable[[float], bytes], seconds: float, *, repeatable: bool, again: bool = True
+    ) -> bytes:
+        deadline = time.monotonic() + seconds
         attempt = 1
         while True:
             try:
-                left = max(0.0, deadline - time.monotonic())
-                return prepared.read(method(message, timeout=left, metadata=self._target.metadata))
+                return send(max(0.0, deadline - time.monotonic()))
             except grpc.RpcError as failure:
                 error = from_rpc(failure)
             left = deadline - time.monotonic()
-            pause = pause_before_repeating(error, repeatable=prepared.repeatable, attempt=attempt, left=left)
-            if pause is None:
+            pause = pause_before_repeating(error, repeatable=repeatable, attempt=attempt, left=left)
+            if pause is None or not again:
                 raise error
             time.sleep(pause)
             attempt += 1
@@ -147,8 +173,33 @@ class Memory:
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> Ingestion:
-        """Ingest documents, or files by path, in one transaction; *space* is for those that name none."""
-        return self._client.call(requests.ingest(documents, space, idempotency_key, timeout))
+        """
+        Ingest documents, or files by path, in one transaction; *space* is for those that name none.
+
+        A single document of more than 2 MiB is streamed.
+        """
+        given = [*documents]
+        if requests.is_large(given):
+            return self.ingest_stream(given[0], space=space, idempotency_key=idempotency_key, timeout=timeout)
+        return self._client.call(requests.ingest(given, space, idempotency_key, timeout))
+
+    def ingest_stream(
+        self,
+        document: Document | str | Path | BinaryIO,
+        *,
+        space: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> Ingestion:
+        """
+        Ingest one document of any size: as such, a file by path, or an open file with a `name`.
+
+        The default time limit is the client's, and a second more for each 128 KiB.
+
+        Raises:
+            OSError: The file cannot be read.
+        """
+        return self._client.upload(requests.upload(document, space, idempotency_key, timeout))
 
     def put_artifacts(
         self, artifacts: Iterable[Artifact], *, idempotency_key: str | None = None, timeout: float | None = None
@@ -189,7 +240,18 @@ class Memory:
         timeout: float | None = None,
     ) -> SourceText:
         """Read one source; *version* names one of its versions, else the newest as of the instants."""
-        return self._client.call(requests.source(source_id, version, valid_time, tx_time, include_text, timeout))
+        asked = requests.source(source_id, version, valid_time, tx_time, include_text, timeout)
+        found = self._client.call(asked)
+        if found.text is None:
+            return found
+        pieces, size, whole = [found.text], len(found.text.encode()), found.source
+        while size < whole.length:
+            version = whole.source_version_tx
+            asked = requests.source(source_id, version, None, None, include_text, timeout, text_start=size)
+            piece = (self._client.call(asked)).text or ""
+            pieces.append(piece)
+            size += len(piece.encode())
+        return SourceText(whole, "".join(pieces))
 
     def sources(
         self,

@@ -40,6 +40,7 @@ TITLES: dict[str, str] = {
     "OVERLOADED": "The planner is busy",
     "RATE_LIMITED": "The key has used up its rate",
     "MESSAGE_TOO_LARGE": "Too large",
+    "DOCUMENT_TOO_LARGE": "The document is too large",
     "UNSUPPORTED_MEDIA_TYPE": "The body is of a kind that is not read",
     "REQUEST_TIMEOUT": "The body did not arrive in time",
     "DEADLINE_EXCEEDED": "Too late",
@@ -64,7 +65,7 @@ _STATUSES: dict[grpc.StatusCode, int] = {
     grpc.StatusCode.UNAVAILABLE: 503,
     grpc.StatusCode.DEADLINE_EXCEEDED: 504,
 }
-_BY_REASON: dict[str, int] = {"MESSAGE_TOO_LARGE": 413, "CONTEXT_DISABLED": 404}
+_BY_REASON: dict[str, int] = {"MESSAGE_TOO_LARGE": 413, "DOCUMENT_TOO_LARGE": 413, "CONTEXT_DISABLED": 404}
 """Reasons whose status differs from that of their gRPC code."""
 
 _TRANSPORT: dict[grpc.StatusCode, tuple[str, str, int | None]] = {

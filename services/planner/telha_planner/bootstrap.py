@@ -42,6 +42,7 @@ from telha_planner.server.questions import QuestionThreads
 from telha_planner.server.quota import Quota
 from telha_planner.server.trace_writer_port import TraceWriter
 from telha_planner.server.traces import TracesSurface
+from telha_planner.server.uploads import Uploads
 from telha_planner.trace.emitter import Emitter
 from telha_planner.trace.ids import TraceIds
 from telha_planner.trace.spool import Spool, SpoolUnusable
@@ -174,7 +175,7 @@ def _listener(
     surfaces = (
         PlannerSurface(planning, threads, spool, plan_quota),
         ContextSurface(planning, threads, spool, context_quota, meters, enabled=config.context.enabled),
-        MemorySurface(planning, threads.plans, ingest, sources),
+        MemorySurface(planning, threads.plans, ingest, sources, Uploads.under(config.server)),
         TracesSurface(planning, threads.plans, spool, writer, config.server.max_message_bytes),
         administration,
     )

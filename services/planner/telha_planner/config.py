@@ -15,6 +15,9 @@ from telha_planner.core.request import MAX_DIMENSIONS
 
 Ratio = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
 Unit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+MAX_DOCUMENT_BYTES = 256 * 1024 * 1024
+"""Largest document that a limit may allow: it is held in memory, several times over, while it is ingested."""
+
 Tokens = Annotated[int, Field(ge=1, le=MAX_OFFSET)]
 
 KIND_PRIORS: dict[str, float] = {
@@ -142,6 +145,8 @@ class ServerSettings(Section):
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] = 7340
     max_message_bytes: Annotated[int, Field(ge=1024, le=1 << 30)] = 4 * 1024 * 1024
+    max_document_bytes: Annotated[int, Field(ge=1024, le=MAX_DOCUMENT_BYTES)] = 64 * 1024 * 1024
+    max_upload_bytes: Annotated[int, Field(ge=1024, le=1 << 40)] = 256 * 1024 * 1024
     max_waiting: Annotated[int, Field(ge=0, le=10_000)] = 4
     default_deadline_ms: Annotated[int, Field(ge=1, le=3_600_000)] = 30_000
     idempotency_hours: Annotated[int, Field(ge=1, le=720)] = 24
@@ -154,6 +159,16 @@ class ServerSettings(Section):
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     tls_client_authority: Path | None = None
+
+    @model_validator(mode="after")
+    def _uploads_fit(self) -> "ServerSettings":
+        least = max(self.max_document_bytes, self.max_message_bytes)
+        if self.max_upload_bytes < least:
+            raise ValueError(
+                f"max_upload_bytes = {self.max_upload_bytes} must be at least {least}, the greater of "
+                "max_document_bytes and max_message_bytes"
+            )
+        return self
 
     @model_validator(mode="after")
     def _tls_whole(self) -> "ServerSettings":

@@ -251,6 +251,8 @@ METHODS = {
     NODES: nodes({}),
     EDGES: memory_pb2.PutEdgesRequest(),
     CLARIFICATIONS: memory_pb2.PutClarificationsRequest(),
+    f"{MEMORY}/IngestStream": memory_pb2.IngestStreamRequest(header=memory_pb2.IngestStreamHeader(name="n")),
+    f"{MEMORY}/PutArtifacts": memory_pb2.PutArtifactsRequest(),
     f"{MEMORY}/GetSource": memory_pb2.GetSourceRequest(source_id=A),
     f"{MEMORY}/ListSources": memory_pb2.ListSourcesRequest(),
     f"{MEMORY}/EraseSource": memory_pb2.EraseSourceRequest(source_id=A),
@@ -294,7 +296,8 @@ def test_a_key_that_does_not_hold_is_refused_by_every_method(stored, method, key
 @pytest.mark.parametrize("method", METHODS)
 def test_a_right_that_the_key_lacks_is_refused_by_every_method(stored, method):
     """A6: reads need read, writes need write."""
-    writes = {INGEST, NODES, EDGES, CLARIFICATIONS, f"{MEMORY}/EraseSource"}
+    others = {f"{MEMORY}/{name}" for name in ("IngestStream", "PutArtifacts", "EraseSource")}
+    writes = {INGEST, NODES, EDGES, CLARIFICATIONS, *others}
     planner = stored.planner
     key = planner.key(rights=("read",) if method in writes else ("write",))
     before = stored.state()

@@ -5,10 +5,11 @@ from collections.abc import Callable
 import pytest
 from ingest_builders import a_document
 from markdown_it.token import Token
+from telha_planner.config import ServerSettings
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.ingest import conversation, html_layout, markdown, worker
 from telha_planner.ingest import parse as parsing
-from telha_planner.ingest.document import MAX_BASE_SPANS, MAX_DOCUMENT_BYTES, DocumentInput, TooManySpans
+from telha_planner.ingest.document import MAX_STREAMED_SPANS, DocumentInput, TooManySpans
 from telha_planner.ingest.parse import parse
 
 Made = Callable[[int], str]
@@ -95,6 +96,6 @@ def test_the_bound_of_a_call_is_shared_by_its_documents(monkeypatch: pytest.Monk
     assert caught.value.rule == "must split into at most 2 spans; one call may write 10"
 
 
-def test_prose_of_the_largest_document_is_far_below_the_bound() -> None:
-    """M2: 64 MiB of paragraphs of 400 bytes pass."""
-    assert MAX_DOCUMENT_BYTES // 400 < MAX_BASE_SPANS
+def test_documents_of_the_default_limit_are_below_the_bound() -> None:
+    """M8: 64 MiB of list items and short paragraphs of 84 bytes pass as a stream."""
+    assert ServerSettings().max_document_bytes // 84 < MAX_STREAMED_SPANS

@@ -5,7 +5,7 @@ from google.protobuf import struct_pb2
 from telha.memory.v1 import memory_pb2
 from telha.planner.v1 import plan_pb2
 from telha_planner.caller import Caller
-from telha_planner.core.errors import PermissionDenied, RequestInvalid
+from telha_planner.core.errors import DocumentTooLarge, PermissionDenied, RequestInvalid
 from telha_planner.memory.records import ClarificationRecord, EdgeRecord, VectorRecord
 from telha_planner.server import page_token
 from telha_planner.server.translate_memory import read_clarifications, read_documents, read_edges, read_nodes
@@ -49,12 +49,21 @@ def refusal(read, *arguments):
 def test_a_document_goes_to_the_space_of_the_key():
     """M7: an empty space is the key's only space, or main."""
     message = memory_pb2.IngestRequest(documents=[document(), document(name="b", space="own", valid_from_us=-1)])
-    assert [read.space for read in read_documents(message, ANYWHERE)] == ["main", "own"]
-    first, second = read_documents(message, LIMITED)
+    assert [read.space for read in read_documents(message, ANYWHERE, 1000)] == ["main", "own"]
+    first, second = read_documents(message, LIMITED, 1000)
     assert (first.space, second.space, first.valid_from, second.valid_from) == ("own", "own", None, -1)
     assert (first.source_id, first.uri, first.media_type) == (None, None, None)
     with pytest.raises(PermissionDenied):
-        read_documents(memory_pb2.IngestRequest(documents=[document(space="main")]), LIMITED)
+        read_documents(memory_pb2.IngestRequest(documents=[document(space="main")]), LIMITED, 1000)
+
+
+def test_a_document_above_the_limit_is_refused_by_name():
+    """M8: the limit of a document holds in one message too."""
+    message = memory_pb2.IngestRequest(documents=[document(), document(name="b", content=b"x" * 1001)])
+    with pytest.raises(DocumentTooLarge) as caught:
+        read_documents(message, ANYWHERE, 1000)
+    assert caught.value.fields["field"] == "documents[1].content"
+    assert "1,000 bytes" in caught.value.fields["rule"]
 
 
 def test_a_node_is_read_with_properties_as_canonical_json():
@@ -164,7 +173,7 @@ def test_a_bad_clarification_is_refused_with_its_index(changed, field):
 def test_a_bad_document_is_refused_with_its_index(changed, field):
     """M2: nothing is written when one document is bad."""
     message = memory_pb2.IngestRequest(documents=[document(), document(**changed)])
-    assert refusal(read_documents, message, ANYWHERE).field == f"documents[1].{field}"
+    assert refusal(read_documents, message, ANYWHERE, 1000).field == f"documents[1].{field}"
 
 
 @pytest.mark.parametrize("count", [0, 1001])

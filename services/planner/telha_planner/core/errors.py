@@ -13,6 +13,7 @@ Every way in which a call can fail, as the caller sees it.
     ├── Overloaded            too much is waiting; try again
     ├── RateLimited           the key has spent its calls; try again later
     ├── MessageTooLarge       more bytes than the server accepts or sends
+    ├── DocumentTooLarge      a document of more bytes than the server accepts, in whatever messages
     ├── DeadlineExceeded      too late
     ├── TraceBacklogFull      the call cannot be proven; try again
     ├── TracePending          the trace cannot be read at this moment; try again
@@ -183,6 +184,10 @@ class Overloaded(TelhaError):
     template = "the planner is busy; try again"
     retry_after_ms = 50
 
+    def __init__(self, *, retry_after_ms: int = 50) -> None:
+        super().__init__()
+        self.retry_after_ms = retry_after_ms
+
 
 class RateLimited(TelhaError):
     """The key has spent the calls that it may make in a minute; the next is free after *retry_after_ms*."""
@@ -205,6 +210,22 @@ class MessageTooLarge(TelhaError):
 
     def __init__(self, *, limit: int) -> None:
         super().__init__(limit=str(limit))
+
+
+class DocumentTooLarge(TelhaError):
+    """A document has more bytes than the server accepts; *field* held the byte that was one too many."""
+
+    kind = Kind.EXHAUSTED
+    reason = "DOCUMENT_TOO_LARGE"
+    template = "{field} {rule}"
+
+    def __init__(self, *, field: str, rule: str) -> None:
+        super().__init__(field=field, rule=rule)
+
+    @classmethod
+    def at(cls, field: str, limit: int) -> "DocumentTooLarge":
+        """The refusal at *field* of a document of more than *limit* bytes."""
+        return cls(field=field, rule=f"belongs to a document of more than the {limit:,} bytes that are accepted")
 
 
 class DeadlineExceeded(TelhaError):

@@ -3,7 +3,8 @@ The wire between the planner and its ingest child: one pickled message behind it
 
 Rule 1: both ends are this package, on a pipe that nobody else holds. Even so, a message may name only this package's
 own types: what a client sent arrives here as fields of our dataclasses, never as a pickle.
-Rule 2: `PREFIX` bytes of length, big-endian, then the message.
+Rule 2: `PREFIX` bytes of length, big-endian, then the message. Behind a call come as many bytes as its `body` says,
+unless that is None: a document too large to be held in one piece, which becomes the method's last argument.
 """
 
 import io
@@ -16,11 +17,12 @@ _OWN = "telha_planner."
 
 
 class Call(NamedTuple):
-    """A request: *method* of the worker with *arguments*; *number* comes back with the reply."""
+    """A request: *method* of the worker with *arguments*; *number* comes back with the reply; *body* bytes may follow."""
 
     number: int
     method: str
     arguments: tuple[object, ...]
+    body: int | None = None
 
 
 class Reply(NamedTuple):

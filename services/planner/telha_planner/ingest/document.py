@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.request import INT64_MIN, OPEN_END, check_name, check_range, check_text
 
-MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 MAX_DOCUMENT_NAME_BYTES = 1024
 MAX_URI_BYTES = 2048
 MAX_BASE_SPANS = 200_000
 """Most base spans of the documents of one call: each costs some 3 kB while it is written, whatever it holds."""
+MAX_STREAMED_SPANS = 800_000
+"""Most base spans of a streamed document: 64 MiB of Markdown that is all lists and short paragraphs (84 bytes each)."""
 
 PLAIN = "text/plain"
 MARKDOWN = "text/markdown"
@@ -43,9 +44,9 @@ _ENDINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentInput:
+class DocumentHeader:
     """
-    A document to ingest; checked when made.
+    All that is said of a document beside its content; checked when made.
 
     Attributes:
         source_id: 16 bytes, or None to derive it from tenant, space, and uri or name.
@@ -53,8 +54,43 @@ class DocumentInput:
         uri: Where it comes from, 1..2048 bytes.
         space: The space it belongs to.
         media_type: One of `MEDIA_TYPES`; None decides by the ending of *name*.
-        content: The document in UTF-8, at most 64 MiB, not blank, without U+0000.
         valid_from: Since when it is true, µs since 1970 UTC; None is the commit.
+
+    Raises:
+        RequestInvalid: A rule is broken.
+    """
+
+    source_id: bytes | None
+    name: str
+    uri: str | None
+    space: str
+    media_type: str | None
+    valid_from: int | None
+
+    def __post_init__(self) -> None:
+        if self.source_id is not None and len(self.source_id) != 16:
+            raise RequestInvalid(field="source_id", rule="must be 16 bytes")
+        check_name("name", self.name, MAX_DOCUMENT_NAME_BYTES)
+        if self.uri is not None:
+            check_name("uri", self.uri, MAX_URI_BYTES)
+        check_name("space", self.space)
+        if self.media_type is not None and self.media_type not in MEDIA_TYPES:
+            raise RequestInvalid(field="media_type", rule=f"must be one of {', '.join(MEDIA_TYPES)}")
+        check_range("valid_from_us", self.valid_from, INT64_MIN, OPEN_END - 1)
+
+    def with_content(self, content: bytes) -> "DocumentInput":
+        """The whole document; raises `RequestInvalid` as `DocumentInput` does."""
+        return DocumentInput(self.source_id, self.name, self.uri, self.space, self.media_type, content, self.valid_from)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInput:
+    """
+    A document to ingest; checked when made.
+
+    Attributes:
+        source_id, name, uri, space, media_type, valid_from: As in `DocumentHeader`.
+        content: The document in UTF-8, not blank, without U+0000.
 
     Raises:
         RequestInvalid: A rule is broken.
@@ -69,17 +105,7 @@ class DocumentInput:
     valid_from: int | None
 
     def __post_init__(self) -> None:
-        if self.source_id is not None and len(self.source_id) != 16:
-            raise RequestInvalid(field="source_id", rule="must be 16 bytes")
-        check_name("name", self.name, MAX_DOCUMENT_NAME_BYTES)
-        if self.uri is not None:
-            check_name("uri", self.uri, MAX_URI_BYTES)
-        check_name("space", self.space)
-        if self.media_type is not None and self.media_type not in MEDIA_TYPES:
-            raise RequestInvalid(field="media_type", rule=f"must be one of {', '.join(MEDIA_TYPES)}")
-        check_range("valid_from_us", self.valid_from, INT64_MIN, OPEN_END - 1)
-        if len(self.content) > MAX_DOCUMENT_BYTES:
-            raise RequestInvalid(field="content", rule=f"must be at most {MAX_DOCUMENT_BYTES:,} bytes")
+        DocumentHeader(self.source_id, self.name, self.uri, self.space, self.media_type, self.valid_from)
         text = canonical_text(self.content)
         check_text("content", text)
         if not text.strip(WHITE_SPACE):

@@ -14,7 +14,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 import structlog
 from telha_runtime import logs
@@ -36,15 +36,25 @@ from telha_planner.memory.writes import Spaces
 
 from .artifact import ArtifactInput
 from .channel import PREFIX, Call, Reply, decode, encode
-from .document import DocumentInput
+from .document import DocumentHeader, DocumentInput
 from .worker import Start
 
 _PART = "ingestion"
+PIECE = 1 << 20
+"""Bytes of a document that are on their way to the child at once."""
+
 _log = structlog.get_logger(__name__)
 
 
 class IngestFault(Exception):
     """The child met a mistake of ours; the message says where, for the log, and quotes nothing."""
+
+
+class Body(NamedTuple):
+    """The *size* bytes of an open file that follow a call."""
+
+    descriptor: int
+    size: int
 
 
 class IngestProcess:
@@ -86,6 +96,7 @@ class IngestProcess:
         self._turn = asyncio.Lock()
         self._child: asyncio.subprocess.Process | None = None
         self._reader: asyncio.Task[None] | None = None
+        self._sending: asyncio.Task[None] | None = None
         self._replies: dict[int, asyncio.Future[object]] = {}
 
     @property
@@ -134,6 +145,25 @@ class IngestProcess:
             Overloaded: Too many calls wait.
         """
         return cast("Committed", await self._call("ingest", tenant, tenant_name, tuple(documents), key))
+
+    async def ingest_file(
+        self,
+        tenant: int,
+        tenant_name: str,
+        header: DocumentHeader,
+        descriptor: int,
+        size: int,
+        *,
+        key: IdempotencyKey | None = None,
+    ) -> Committed:
+        """
+        Parse and write the document whose *size* bytes of content lie in the open file *descriptor*.
+
+        The file is read in pieces, so that this process never holds the document. Errors as `ingest`; fields begin with
+        `header`, or are `chunk` where the content is at fault.
+        """
+        call = await self._call("ingest_file", tenant, tenant_name, header, key, body=Body(descriptor, size))
+        return cast("Committed", call)
 
     async def put_artifacts(
         self, tenant: int, artifacts: Sequence[ArtifactInput], *, key: IdempotencyKey | None = None
@@ -207,7 +237,7 @@ class IngestProcess:
         """
         return cast("Reembedded", await self._call("reembed", tenant, after))
 
-    async def _call(self, method: str, *arguments: object) -> object:
+    async def _call(self, method: str, *arguments: object, body: "Body | None" = None) -> object:
         if self._closed:
             raise Unavailable(part=_PART)
         if self._waiting > self._max_waiting:
@@ -221,7 +251,7 @@ class IngestProcess:
                     # The first child could open the store, so this is how the store is at the moment.
                     _log.error("ingest_not_started", reason=str(fault))
                     raise Unavailable(part=_PART) from None
-                return await self._exchange(method, arguments)
+                return await self._exchange(method, arguments, body)
         finally:
             self._waiting -= 1
 
@@ -246,7 +276,9 @@ class IngestProcess:
             raise
         _log.info("ingest_started", pid=child.pid)
 
-    async def _exchange(self, method: str, arguments: tuple[object, ...]) -> object:
+    async def _exchange(self, method: str, arguments: tuple[object, ...], body: "Body | None" = None) -> object:
+        if self._sending is not None:  # a caller gave up while its call was on its way
+            await asyncio.wait([self._sending])
         child = self._child
         if child is None or child.stdin is None:
             raise Unavailable(part=_PART)
@@ -255,9 +287,10 @@ class IngestProcess:
         reply: asyncio.Future[object] = asyncio.get_running_loop().create_future()
         self._replies[number] = reply
         try:
-            child.stdin.write(encode(Call(number, method, arguments)))
-            with contextlib.suppress(ConnectionError):  # the reader sees the end and says so
-                await child.stdin.drain()
+            message = encode(Call(number, method, arguments, body.size if body else None))
+            copy = Body(os.dup(body.descriptor), body.size) if body else None
+            self._sending = asyncio.create_task(_send(child.stdin, message, copy))
+            await asyncio.shield(self._sending)
             return await reply
         finally:
             self._replies.pop(number, None)
@@ -289,3 +322,20 @@ class IngestProcess:
             waiting.set_exception(IngestFault(reply.fault))
         else:
             waiting.set_result(reply.value)
+
+
+async def _send(pipe: asyncio.StreamWriter, message: bytes, body: Body | None) -> None:
+    """Write a whole call; closes the body's descriptor. A pipe that breaks is told by its reader."""
+    try:
+        with contextlib.suppress(ConnectionError):
+            pipe.write(message)
+            await pipe.drain()
+            sent = 0
+            while body is not None and sent < body.size:
+                piece = await asyncio.to_thread(os.pread, body.descriptor, PIECE, sent)
+                pipe.write(piece)
+                await pipe.drain()
+                sent += len(piece)
+    finally:
+        if body is not None:
+            os.close(body.descriptor)

@@ -45,7 +45,7 @@ from telha_planner.models.tokenizers import token_counts
 from . import artifact
 from .artifact import ArtifactInput
 from .channel import PREFIX, Call, Reply, decode, encode
-from .document import MAX_BASE_SPANS, DocumentInput, TooManySpans
+from .document import MAX_BASE_SPANS, MAX_STREAMED_SPANS, DocumentHeader, DocumentInput, TooManySpans
 from .embedding import Embedding
 from .parse import WINDOW_KIND, parse
 
@@ -78,10 +78,21 @@ class Worker:
         done = self.writer.replay(tenant, key)
         if done is not None:
             return done
-        records = _parsed(tenant_name, documents)
-        return self._embedded(
-            tenant, records, lambda embedded: self.writer.write_documents(tenant, records, embedded, key=key)
-        )
+        return self._write_documents(tenant, _parsed(tenant_name, documents), key)
+
+    def ingest_file(
+        self, tenant: int, tenant_name: str, header: DocumentHeader, key: IdempotencyKey | None, content: bytes
+    ) -> Committed:
+        """Parse and embed one streamed document, then write it in one transaction."""
+        done = self.writer.replay(tenant, key)
+        if done is not None:
+            return done
+        try:
+            return self._write_documents(tenant, [_streamed(tenant_name, header, content)], key)
+        except RequestInvalid as error:
+            _, _, field = error.field.rpartition("documents[0].")
+            place = "chunk" if field == "content" else f"header.{field}"
+            raise RequestInvalid(field=place, rule=error.rule) from None
 
     def put_artifacts(self, tenant: int, artifacts: Sequence[ArtifactInput], key: IdempotencyKey | None) -> Committed:
         """Count, analyse and embed *artifacts*, then write them in one transaction."""
@@ -130,6 +141,11 @@ class Worker:
         """Go on with the move to the configured model."""
         return self.embedding.next_batch(tenant, after, self.writer)
 
+    def _write_documents(self, tenant: int, records: Sequence[DocumentRecord], key: IdempotencyKey | None) -> Committed:
+        return self._embedded(
+            tenant, records, lambda embedded: self.writer.write_documents(tenant, records, embedded, key=key)
+        )
+
     def _embedded(
         self, tenant: int, records: Sequence[DocumentRecord], write: Callable[[Embedded | None], Committed]
     ) -> Committed:
@@ -141,6 +157,7 @@ class Worker:
 
 METHODS = (
     "ingest",
+    "ingest_file",
     "put_artifacts",
     "put_nodes",
     "put_edges",
@@ -169,6 +186,14 @@ def _parsed(tenant_name: str, documents: Sequence[DocumentInput]) -> list[Docume
     return records
 
 
+def _streamed(tenant_name: str, header: DocumentHeader, content: bytes) -> DocumentRecord:
+    try:
+        return parse(header.with_content(content), tenant_name, MAX_STREAMED_SPANS)
+    except TooManySpans:
+        rule = f"must split into at most {MAX_STREAMED_SPANS:,} spans"
+        raise RequestInvalid(field="content", rule=rule) from None
+
+
 def serve(requests: BinaryIO, replies: BinaryIO) -> None:
     """Answer calls until *requests* ends; the first must be `start`."""
     worker: Worker | None = None
@@ -193,7 +218,11 @@ def _next_call(requests: BinaryIO) -> Call | None:
     body = requests.read(size)
     if len(body) < size:
         return None
-    return cast("Call", decode(body))
+    call = cast("Call", decode(body))
+    if call.body is None:
+        return call
+    content = requests.read(call.body)
+    return call._replace(arguments=(*call.arguments, content)) if len(content) == call.body else None
 
 
 def _opened(start: Start, number: int) -> tuple[Worker | None, Reply]:

@@ -10,11 +10,14 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from telha_planner.core.errors import NotFound
+from telha_planner.core.errors import NotFound, RequestInvalid
 from telha_planner.core.request import OPEN_END, Window
 
 from .store import Store
 from .tables import source, source_version, space
+
+LONGEST_CHARACTER = 4
+"""Bytes of a character in UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +86,21 @@ class Sources:
             row = connection.execute(found).one_or_none()
         return None if row is None else StoredSource(*row)
 
-    def text(self, tenant: int, stored: StoredSource) -> str:
+    def text(self, tenant: int, stored: StoredSource, start: int = 0, limit: int = 0) -> str:
         """
-        The canonical text of that version.
+        The canonical text of that version, from byte *start* on.
+
+        Args:
+            limit: Most bytes, 0 for all. The piece ends with a character, and holds at least one if there is one.
 
         Raises:
             NotFound: It was erased meanwhile.
+            RequestInvalid: *start* is beyond the end, or inside a character.
         """
-        wanted = sa.select(source_version.c.text).where(
+        if start > stored.length:
+            raise RequestInvalid(field="text_start", rule=f"must be at most {stored.length:,}, the length of the text")
+        size = max(limit, LONGEST_CHARACTER) if limit else stored.length
+        wanted = sa.select(sa.func.substr(source_version.c.text, start + 1, size)).where(
             source_version.c.tenant == tenant,
             source_version.c.source_no == stored.source_no,
             source_version.c.version_tx == stored.version_tx,
@@ -99,7 +109,10 @@ class Sources:
             text = connection.execute(wanted).scalar_one_or_none()
         if text is None:
             raise NotFound(resource="source")
-        return bytes(text).decode()
+        piece = bytes(text)
+        if piece and piece[0] & 0xC0 == 0x80:
+            raise RequestInvalid(field="text_start", rule="must not fall inside a character")
+        return piece.decode() if start + len(piece) == stored.length else _whole_characters(piece, limit)
 
     def page(self, tenant: int, spaces: tuple[str, ...] | None, after: bytes | None, limit: int) -> list[StoredSource]:
         """The newest versions of at most *limit* sources with ids above *after*, by id."""
@@ -114,3 +127,8 @@ class Sources:
 def _within(found: "sa.Select[Any]", tenant: int, spaces: tuple[str, ...] | None) -> "sa.Select[Any]":
     found = found.where(source.c.tenant == tenant)
     return found if spaces is None else found.where(space.c.name.in_(spaces))
+
+
+def _whole_characters(piece: bytes, limit: int) -> str:
+    text = piece[: max(limit, 1)].decode(errors="ignore")  # what is cut off at the end is the only error there is
+    return text or piece.decode(errors="ignore")[:1]

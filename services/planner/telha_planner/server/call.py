@@ -10,8 +10,8 @@ import asyncio
 import re
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
@@ -37,6 +37,9 @@ Context = grpc.aio.ServicerContext[Any, Any]
 
 MAX_DEADLINE_S = 86_400.0
 """A client may ask for "no deadline" by a huge number; a day is as long."""
+
+CANCELLATION_S = 0.02
+"""How long the end of a stream waits for the word that it was broken off."""
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:/-]{1,128}")
 _KEY_ID = re.compile(r"telha_([a-z2-7]{12})_")
@@ -77,6 +80,7 @@ class Call:
 
 
 Handler = Callable[[bytes, Call], Awaitable[Message]]
+StreamHandler = Callable[[AsyncIterator[bytes], Call], Awaitable[Message]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +90,14 @@ class Service:
 
     Attributes:
         name: Full name, such as `telha.planner.v1.Planner`.
-        methods: One handler per method.
+        methods: One handler per method with one request.
+        streams: One handler per method whose request is a stream of messages.
         invalid_reason: How this surface spells `INVALID_REQUEST`.
     """
 
     name: str
     methods: Mapping[str, Handler]
+    streams: Mapping[str, StreamHandler] = field(default_factory=dict)
     invalid_reason: str = RequestInvalid.reason
 
 
@@ -145,17 +151,20 @@ class Endpoint:
         meters: Meters,
     ) -> None:
         self._name = f"{service.name}/{method}"
-        self._handler = service.methods[method]
+        self._handler = service.methods.get(method)
+        self._stream_handler = service.streams.get(method)
         self._invalid_reason = service.invalid_reason
         self._default_deadline_s = default_deadline_s
         self._max_message_bytes = max_message_bytes
         self._in_flight = in_flight
         self._meters = meters
 
-    async def __call__(self, request: bytes, context: Context) -> bytes | None:
+    async def __call__(self, request: bytes | AsyncIterator[bytes], context: Context) -> bytes | None:
         """Answer the call, or abort it with a status that names the cause (then nothing is returned)."""
         started = time.monotonic()
         call = self._open(context, started)
+        if not isinstance(request, bytes):
+            request = self._whole(request, context)
         outcome: bytes | TelhaError = Unavailable(part="the planner")
         try:
             if not self._in_flight.draining:
@@ -173,13 +182,31 @@ class Endpoint:
         await context.abort(code_of(outcome), message_of(outcome), trailing_metadata=trailers)
         return None
 
-    async def _answer(self, request: bytes, call: Call, started: float) -> bytes | TelhaError:
-        if len(request) > self._max_message_bytes:
-            return MessageTooLarge(limit=self._max_message_bytes)
+    async def _whole(self, messages: AsyncIterator[bytes], context: Context) -> AsyncIterator[bytes]:
+        async for message in messages:
+            if len(message) > self._max_message_bytes:
+                raise MessageTooLarge(limit=self._max_message_bytes)
+            yield message
+        # A broken connection ends the messages too, a moment before the call is cancelled.
+        await asyncio.sleep(CANCELLATION_S)
+        if context.cancelled():
+            raise asyncio.CancelledError
+
+    async def _handled(self, request: bytes | AsyncIterator[bytes], call: Call) -> Message:
+        if isinstance(request, bytes):
+            if len(request) > self._max_message_bytes:
+                raise MessageTooLarge(limit=self._max_message_bytes)
+            if self._handler is not None:
+                return await self._handler(request, call)
+        elif self._stream_handler is not None:
+            return await self._stream_handler(request, call)
+        raise Bug(request_id=call.request_id)
+
+    async def _answer(self, request: bytes | AsyncIterator[bytes], call: Call, started: float) -> bytes | TelhaError:
         limit = asyncio.timeout(call.deadline - started)
         try:
             async with limit:
-                answer = (await self._handler(request, call)).SerializeToString()
+                answer = (await self._handled(request, call)).SerializeToString()
             if len(answer) > self._max_message_bytes:
                 return MessageTooLarge(limit=self._max_message_bytes)
             return bytes(answer)

@@ -112,19 +112,21 @@ class Listener:
 
     def _register(self, service: Service) -> None:
         handlers = {
-            method: grpc.unary_unary_rpc_method_handler(
-                Endpoint(
-                    service,
-                    method,
-                    default_deadline_s=self._settings.default_deadline_ms / 1000,
-                    max_message_bytes=self._settings.max_message_bytes,
-                    in_flight=self._in_flight,
-                    meters=self._meters,
-                ).__call__
-            )
-            for method in service.methods
+            **{name: grpc.unary_unary_rpc_method_handler(self._endpoint(service, name)) for name in service.methods},
+            **{name: grpc.stream_unary_rpc_method_handler(self._endpoint(service, name)) for name in service.streams},
         }
         self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service.name, handlers),))
+
+    def _endpoint(self, service: Service, method: str) -> Any:  # noqa: ANN401 (the stubs know no generic handlers)
+        endpoint = Endpoint(
+            service,
+            method,
+            default_deadline_s=self._settings.default_deadline_ms / 1000,
+            max_message_bytes=self._settings.max_message_bytes,
+            in_flight=self._in_flight,
+            meters=self._meters,
+        )
+        return endpoint.__call__  # gRPC looks whether it is a coroutine function, which an object is not
 
 
 def address_of(settings: ServerSettings) -> str:

@@ -6,7 +6,7 @@ right `write`; every read needs `read`. Rule 2: for a key that is limited to spa
 exist: it can be neither read, nor linked to, nor asked about, nor erased.
 """
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import TypeVar
 
 from google.protobuf.message import Message
@@ -15,6 +15,7 @@ from telha.memory.v1 import memory_pb2
 from telha_planner.caller import Caller
 from telha_planner.core.errors import NotFound, PermissionDenied
 from telha_planner.core.request import INT64_MAX, INT64_MIN, check_range, check_spaces, check_window, parse_uuid
+from telha_planner.ingest.document import DocumentHeader, DocumentInput
 from telha_planner.memory.records import IdempotencyKey
 
 from . import page_token
@@ -31,13 +32,17 @@ from .translate_memory import (
     read_documents,
     read_edges,
     read_erasure,
+    read_header,
     read_nodes,
+    read_part,
     read_reembed,
     reembed_response,
     source_message,
+    stream_response,
 )
 from .translate_plan import read_window
 from .translate_query import query_response, read_query
+from .uploads import Uploads
 from .wire import decode
 
 DEFAULT_PAGE = 100
@@ -50,11 +55,14 @@ T = TypeVar("T")
 class MemorySurface:
     """Serves `telha.memory.v1.Memory`."""
 
-    def __init__(self, planning: Planning, thread: PlanThread, ingest: Ingest, sources: Sources) -> None:
+    def __init__(
+        self, planning: Planning, thread: PlanThread, ingest: Ingest, sources: Sources, uploads: Uploads
+    ) -> None:
         self._planning = planning
         self._thread = thread
         self._ingest = ingest
         self._sources = sources
+        self._uploads = uploads
 
     def service(self) -> Service:
         """The service for the listener."""
@@ -72,12 +80,38 @@ class MemorySurface:
                 "Query": self.query,
                 "Reembed": self.reembed,
             },
+            {"IngestStream": self.ingest_stream},
         )
 
     async def ingest(self, raw: bytes, call: Call) -> memory_pb2.IngestResponse:
         """Ingest documents."""
-        caller, key, documents = await self._write(call, memory_pb2.IngestRequest, raw, read_documents)
+
+        def read(request: memory_pb2.IngestRequest, caller: Caller) -> list[DocumentInput]:
+            return read_documents(request, caller, self._uploads.max_document)
+
+        caller, key, documents = await self._write(call, memory_pb2.IngestRequest, raw, read)
         return ingest_response(await self._ingest.ingest(caller.tenant, caller.tenant_name, documents, key=key))
+
+    async def ingest_stream(self, messages: AsyncIterator[bytes], call: Call) -> memory_pb2.IngestStreamResponse:
+        """Ingest one document that comes in pieces."""
+        call.need_credential()
+        first = await anext(messages, b"")
+
+        def read(caller: Caller) -> tuple[memory_pb2.IngestStreamHeader, DocumentHeader]:
+            sent = read_part(first, "header").header
+            read_key(sent, call.method, caller)
+            return sent, read_header(sent, caller)
+
+        caller, (sent, header) = await self._as_caller(call, "write", read)
+        announced = sent.content_bytes if sent.HasField("content_bytes") else None
+        with self._uploads.opened(announced) as upload:
+            async for message in messages:
+                await upload.add(read_part(message, "chunk").chunk)
+            key = read_key(sent, call.method, caller, upload.digest())
+            done = await self._ingest.ingest_file(
+                caller.tenant, caller.tenant_name, header, upload.file.fileno(), upload.size, key=key
+            )
+        return stream_response(done)
 
     async def put_nodes(self, raw: bytes, call: Call) -> memory_pb2.PutNodesResponse:
         """Write nodes."""
@@ -122,7 +156,7 @@ class MemorySurface:
                 raise NotFound(resource="source")
             response = memory_pb2.GetSourceResponse(source=source_message(found))
             if request.include_text:
-                response.text = self._sources.text(caller.tenant, found)
+                response.text = self._sources.text(caller.tenant, found, request.text_start, request.text_limit)
             return response
 
         return (await self._as_caller(call, "read", read))[1]

@@ -9,7 +9,7 @@ from telha_planner.answers import Answer, ContextAnswer, QueryAnswer
 from telha_planner.caller import Caller
 from telha_planner.core.request import PlanRequest, QueryRequest, SelectRequest, Window
 from telha_planner.ingest.artifact import ArtifactInput
-from telha_planner.ingest.document import DocumentInput
+from telha_planner.ingest.document import DocumentHeader, DocumentInput
 from telha_planner.memory.keys import KeyDraft, KeyInfo
 from telha_planner.memory.reads import StoredSource
 from telha_planner.memory.receipts import Deletion, SpaceReceipt
@@ -82,6 +82,18 @@ class Ingest(Protocol):
         self, tenant: int, tenant_name: str, documents: Sequence[DocumentInput], *, key: IdempotencyKey | None
     ) -> Committed:
         """Parse and write documents."""
+
+    async def ingest_file(
+        self,
+        tenant: int,
+        tenant_name: str,
+        header: DocumentHeader,
+        descriptor: int,
+        size: int,
+        *,
+        key: IdempotencyKey | None,
+    ) -> Committed:
+        """Parse and write the document whose *size* bytes of content lie in an open file."""
 
     async def put_artifacts(
         self, tenant: int, artifacts: Sequence[ArtifactInput], *, key: IdempotencyKey | None
@@ -166,8 +178,8 @@ class Sources(Protocol):
     ) -> StoredSource | None:
         """The named version, or the newest as of *window*."""
 
-    def text(self, tenant: int, source: StoredSource) -> str:
-        """The canonical text of that version; raises `NotFound` if it was erased meanwhile."""
+    def text(self, tenant: int, stored: StoredSource, start: int = 0, limit: int = 0) -> str:
+        """The canonical text of that version from *start*, at most *limit* bytes; raises `NotFound` if it is erased."""
 
     def page(self, tenant: int, spaces: tuple[str, ...] | None, after: bytes | None, limit: int) -> list[StoredSource]:
         """The newest versions of at most *limit* sources with ids above *after*, by id."""

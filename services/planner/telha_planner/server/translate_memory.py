@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from telha.memory.v1 import memory_pb2
 
 from telha_planner.caller import Caller
-from telha_planner.core.errors import RequestInvalid
+from telha_planner.core.errors import DocumentTooLarge, RequestInvalid
 from telha_planner.core.model import SpanClass
 from telha_planner.core.request import (
     INT64_MIN,
@@ -25,13 +25,14 @@ from telha_planner.core.request import (
     parse_uuid,
 )
 from telha_planner.ingest.artifact import ArtifactInput
-from telha_planner.ingest.document import DocumentInput
+from telha_planner.ingest.document import DocumentHeader, DocumentInput
 from telha_planner.memory.reads import StoredSource
 from telha_planner.memory.records import (
     ClarificationRecord,
     Committed,
     EdgeRecord,
     ErasureReceipt,
+    IngestedSource,
     NodeRecord,
     Reembedded,
     VectorRecord,
@@ -40,6 +41,7 @@ from telha_planner.memory.records import (
 from . import page_token
 from .translate_plan import CLASS_ON_THE_WIRE, read_span
 from .translate_properties import read_properties
+from .wire import decode
 
 MAX_ITEMS = 1000
 """Most documents, nodes, edges or clarifications in one call."""
@@ -60,8 +62,16 @@ M = TypeVar("M")
 R = TypeVar("R")
 
 
-def read_documents(message: memory_pb2.IngestRequest, caller: Caller) -> list[DocumentInput]:
-    """The documents, each in a space that *caller* may write."""
+def read_documents(message: memory_pb2.IngestRequest, caller: Caller, largest: int) -> list[DocumentInput]:
+    """
+    The documents, each in a space that *caller* may write.
+
+    Raises:
+        DocumentTooLarge: One has more than *largest* bytes.
+    """
+    for index, document in enumerate(message.documents):
+        if len(document.content) > largest:
+            raise DocumentTooLarge.at(f"documents[{index}].content", largest)
 
     def read(document: memory_pb2.Document) -> DocumentInput:
         return DocumentInput(
@@ -75,6 +85,38 @@ def read_documents(message: memory_pb2.IngestRequest, caller: Caller) -> list[Do
         )
 
     return _each("documents", message.documents, read)
+
+
+def read_part(raw: bytes, wanted: str) -> memory_pb2.IngestStreamRequest:
+    """
+    A message of a streamed document.
+
+    Args:
+        wanted: The part that it must hold, `header` or `chunk`.
+
+    Raises:
+        RequestInvalid: It holds another one, or none.
+    """
+    message = decode(memory_pb2.IngestStreamRequest, raw)
+    if message.WhichOneof("part") != wanted:
+        rule = {"header": "must come first", "chunk": "must be all that follows the header"}[wanted]
+        raise RequestInvalid(field=wanted, rule=rule)
+    return message
+
+
+def read_header(header: memory_pb2.IngestStreamHeader, caller: Caller) -> DocumentHeader:
+    """What is said of a streamed document, in a space that *caller* may write; a fault is below `header`."""
+    try:
+        return DocumentHeader(
+            source_id=parse_uuid("source_id", header.source_id) if header.HasField("source_id") else None,
+            name=header.name,
+            uri=header.uri if header.HasField("uri") else None,
+            space=caller.writable(header.space, "space"),
+            media_type=header.media_type or None,
+            valid_from=_set(header, "valid_from_us"),
+        )
+    except RequestInvalid as fault:
+        raise fault.under("header") from None
 
 
 def read_artifacts(message: memory_pb2.PutArtifactsRequest, caller: Caller) -> list[ArtifactInput]:
@@ -170,18 +212,26 @@ def read_erasure(message: memory_pb2.EraseSourceRequest, _: Caller) -> bytes:
 
 def ingest_response(committed: Committed) -> memory_pb2.IngestResponse:
     """What became of each document."""
-    response = memory_pb2.IngestResponse(tx_us=committed.tx, replayed=committed.replayed)
-    for source in committed.sources:
-        response.documents.add(
-            source_id=format_uuid(source.source_id),
-            source_version_tx=source.version_tx,
-            outcome=_OUTCOMES[source.outcome],
-            spans=source.spans,
-            nodes_opened=source.nodes_opened,
-            nodes_closed=source.nodes_closed,
-            nodes_kept=source.nodes_kept,
-        )
-    return response
+    documents = [_ingested(source) for source in committed.sources]
+    return memory_pb2.IngestResponse(documents=documents, tx_us=committed.tx, replayed=committed.replayed)
+
+
+def stream_response(committed: Committed) -> memory_pb2.IngestStreamResponse:
+    """What became of a streamed document."""
+    (source,) = committed.sources
+    return memory_pb2.IngestStreamResponse(document=_ingested(source), tx_us=committed.tx, replayed=committed.replayed)
+
+
+def _ingested(source: IngestedSource) -> memory_pb2.IngestedDocument:
+    return memory_pb2.IngestedDocument(
+        source_id=format_uuid(source.source_id),
+        source_version_tx=source.version_tx,
+        outcome=_OUTCOMES[source.outcome],
+        spans=source.spans,
+        nodes_opened=source.nodes_opened,
+        nodes_closed=source.nodes_closed,
+        nodes_kept=source.nodes_kept,
+    )
 
 
 def artifacts_response(committed: Committed) -> memory_pb2.PutArtifactsResponse:

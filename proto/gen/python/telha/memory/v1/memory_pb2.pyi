@@ -75,6 +75,44 @@ class IngestResponse(_message.Message):
     replayed: bool
     def __init__(self, documents: _Optional[_Iterable[_Union[IngestedDocument, _Mapping]]] = ..., tx_us: _Optional[int] = ..., replayed: _Optional[bool] = ...) -> None: ...
 
+class IngestStreamHeader(_message.Message):
+    __slots__ = ("source_id", "name", "uri", "space", "media_type", "valid_from_us", "content_bytes", "idempotency_key")
+    SOURCE_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    URI_FIELD_NUMBER: _ClassVar[int]
+    SPACE_FIELD_NUMBER: _ClassVar[int]
+    MEDIA_TYPE_FIELD_NUMBER: _ClassVar[int]
+    VALID_FROM_US_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_BYTES_FIELD_NUMBER: _ClassVar[int]
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _ClassVar[int]
+    source_id: str
+    name: str
+    uri: str
+    space: str
+    media_type: str
+    valid_from_us: int
+    content_bytes: int
+    idempotency_key: str
+    def __init__(self, source_id: _Optional[str] = ..., name: _Optional[str] = ..., uri: _Optional[str] = ..., space: _Optional[str] = ..., media_type: _Optional[str] = ..., valid_from_us: _Optional[int] = ..., content_bytes: _Optional[int] = ..., idempotency_key: _Optional[str] = ...) -> None: ...
+
+class IngestStreamRequest(_message.Message):
+    __slots__ = ("header", "chunk")
+    HEADER_FIELD_NUMBER: _ClassVar[int]
+    CHUNK_FIELD_NUMBER: _ClassVar[int]
+    header: IngestStreamHeader
+    chunk: bytes
+    def __init__(self, header: _Optional[_Union[IngestStreamHeader, _Mapping]] = ..., chunk: _Optional[bytes] = ...) -> None: ...
+
+class IngestStreamResponse(_message.Message):
+    __slots__ = ("document", "tx_us", "replayed")
+    DOCUMENT_FIELD_NUMBER: _ClassVar[int]
+    TX_US_FIELD_NUMBER: _ClassVar[int]
+    REPLAYED_FIELD_NUMBER: _ClassVar[int]
+    document: IngestedDocument
+    tx_us: int
+    replayed: bool
+    def __init__(self, document: _Optional[_Union[IngestedDocument, _Mapping]] = ..., tx_us: _Optional[int] = ..., replayed: _Optional[bool] = ...) -> None: ...
+
 class NodeVector(_message.Message):
     __slots__ = ("model", "values")
     MODEL_FIELD_NUMBER: _ClassVar[int]
@@ -248,16 +286,20 @@ class Source(_message.Message):
     def __init__(self, source_id: _Optional[str] = ..., name: _Optional[str] = ..., uri: _Optional[str] = ..., space: _Optional[str] = ..., source_version_tx: _Optional[int] = ..., length: _Optional[int] = ..., content_hash: _Optional[str] = ..., valid_from_us: _Optional[int] = ..., span_class: _Optional[_Union[_plan_pb2.SpanClass, str]] = ...) -> None: ...
 
 class GetSourceRequest(_message.Message):
-    __slots__ = ("source_id", "source_version_tx", "window", "include_text")
+    __slots__ = ("source_id", "source_version_tx", "window", "include_text", "text_start", "text_limit")
     SOURCE_ID_FIELD_NUMBER: _ClassVar[int]
     SOURCE_VERSION_TX_FIELD_NUMBER: _ClassVar[int]
     WINDOW_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_TEXT_FIELD_NUMBER: _ClassVar[int]
+    TEXT_START_FIELD_NUMBER: _ClassVar[int]
+    TEXT_LIMIT_FIELD_NUMBER: _ClassVar[int]
     source_id: str
     source_version_tx: int
     window: _plan_pb2.Window
     include_text: bool
-    def __init__(self, source_id: _Optional[str] = ..., source_version_tx: _Optional[int] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ..., include_text: _Optional[bool] = ...) -> None: ...
+    text_start: int
+    text_limit: int
+    def __init__(self, source_id: _Optional[str] = ..., source_version_tx: _Optional[int] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ..., include_text: _Optional[bool] = ..., text_start: _Optional[int] = ..., text_limit: _Optional[int] = ...) -> None: ...
 
 class GetSourceResponse(_message.Message):
     __slots__ = ("source", "text")

@@ -40,6 +40,11 @@ class MemoryStub:
                 request_serializer=telha_dot_memory_dot_v1_dot_memory__pb2.IngestRequest.SerializeToString,
                 response_deserializer=telha_dot_memory_dot_v1_dot_memory__pb2.IngestResponse.FromString,
                 _registered_method=True)
+        self.IngestStream = channel.stream_unary(
+                '/telha.memory.v1.Memory/IngestStream',
+                request_serializer=telha_dot_memory_dot_v1_dot_memory__pb2.IngestStreamRequest.SerializeToString,
+                response_deserializer=telha_dot_memory_dot_v1_dot_memory__pb2.IngestStreamResponse.FromString,
+                _registered_method=True)
         self.PutNodes = channel.unary_unary(
                 '/telha.memory.v1.Memory/PutNodes',
                 request_serializer=telha_dot_memory_dot_v1_dot_memory__pb2.PutNodesRequest.SerializeToString,
@@ -93,6 +98,14 @@ class MemoryServicer:
 
     def Ingest(self, request, context):
         """Ingests documents: splits them into spans, nodes and edges.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def IngestStream(self, request_iterator, context):
+        """Ingests one document that may be larger than a message: its header first, then its content in chunks. Nothing is
+        written unless the stream ends as it should.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -170,6 +183,11 @@ def add_MemoryServicer_to_server(servicer, server):
                     request_deserializer=telha_dot_memory_dot_v1_dot_memory__pb2.IngestRequest.FromString,
                     response_serializer=telha_dot_memory_dot_v1_dot_memory__pb2.IngestResponse.SerializeToString,
             ),
+            'IngestStream': grpc.stream_unary_rpc_method_handler(
+                    servicer.IngestStream,
+                    request_deserializer=telha_dot_memory_dot_v1_dot_memory__pb2.IngestStreamRequest.FromString,
+                    response_serializer=telha_dot_memory_dot_v1_dot_memory__pb2.IngestStreamResponse.SerializeToString,
+            ),
             'PutNodes': grpc.unary_unary_rpc_method_handler(
                     servicer.PutNodes,
                     request_deserializer=telha_dot_memory_dot_v1_dot_memory__pb2.PutNodesRequest.FromString,
@@ -244,6 +262,33 @@ class Memory:
             '/telha.memory.v1.Memory/Ingest',
             telha_dot_memory_dot_v1_dot_memory__pb2.IngestRequest.SerializeToString,
             telha_dot_memory_dot_v1_dot_memory__pb2.IngestResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def IngestStream(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_unary(
+            request_iterator,
+            target,
+            '/telha.memory.v1.Memory/IngestStream',
+            telha_dot_memory_dot_v1_dot_memory__pb2.IngestStreamRequest.SerializeToString,
+            telha_dot_memory_dot_v1_dot_memory__pb2.IngestStreamResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -35,6 +35,10 @@ class MemoryStub:
     def __new__(cls, channel: _aio.Channel) -> MemoryAsyncStub: ...
     Ingest: _grpc.UnaryUnaryMultiCallable[_memory_pb2.IngestRequest, _memory_pb2.IngestResponse]
     """Ingests documents: splits them into spans, nodes and edges."""
+    IngestStream: _grpc.StreamUnaryMultiCallable[_memory_pb2.IngestStreamRequest, _memory_pb2.IngestStreamResponse]
+    """Ingests one document that may be larger than a message: its header first, then its content in chunks. Nothing is
+    written unless the stream ends as it should.
+    """
     PutNodes: _grpc.UnaryUnaryMultiCallable[_memory_pb2.PutNodesRequest, _memory_pb2.PutNodesResponse]
     """Writes nodes."""
     PutEdges: _grpc.UnaryUnaryMultiCallable[_memory_pb2.PutEdgesRequest, _memory_pb2.PutEdgesResponse]
@@ -63,6 +67,10 @@ class MemoryAsyncStub(MemoryStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     Ingest: _aio.UnaryUnaryMultiCallable[_memory_pb2.IngestRequest, _memory_pb2.IngestResponse]  # type: ignore[assignment]
     """Ingests documents: splits them into spans, nodes and edges."""
+    IngestStream: _aio.StreamUnaryMultiCallable[_memory_pb2.IngestStreamRequest, _memory_pb2.IngestStreamResponse]  # type: ignore[assignment]
+    """Ingests one document that may be larger than a message: its header first, then its content in chunks. Nothing is
+    written unless the stream ends as it should.
+    """
     PutNodes: _aio.UnaryUnaryMultiCallable[_memory_pb2.PutNodesRequest, _memory_pb2.PutNodesResponse]  # type: ignore[assignment]
     """Writes nodes."""
     PutEdges: _aio.UnaryUnaryMultiCallable[_memory_pb2.PutEdgesRequest, _memory_pb2.PutEdgesResponse]  # type: ignore[assignment]
@@ -94,6 +102,16 @@ class MemoryServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_memory_pb2.IngestResponse, _abc.Awaitable[_memory_pb2.IngestResponse]]:
         """Ingests documents: splits them into spans, nodes and edges."""
+
+    @_abc_1.abstractmethod
+    def IngestStream(
+        self,
+        request_iterator: _MaybeAsyncIterator[_memory_pb2.IngestStreamRequest],
+        context: _ServicerContext,
+    ) -> _typing.Union[_memory_pb2.IngestStreamResponse, _abc.Awaitable[_memory_pb2.IngestStreamResponse]]:
+        """Ingests one document that may be larger than a message: its header first, then its content in chunks. Nothing is
+        written unless the stream ends as it should.
+        """
 
     @_abc_1.abstractmethod
     def PutNodes(

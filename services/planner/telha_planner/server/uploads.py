@@ -1,0 +1,143 @@
+"""
+Documents on their way in: the bytes of each stream go to an unnamed temporary file, never to this process's memory.
+
+Rule 1: a stream is refused at the byte that is one too many, and at the door if it says so itself.
+Rule 2: all streams together hold at most `max_total` bytes, a new one at least `least` of them, so that neither their
+number nor their sizes can exhaust the disk or, by their messages, memory.
+Rule 3: whatever ends a stream, its file is gone with it: it has no name.
+"""
+
+import asyncio
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
+
+from blake3 import blake3
+
+from telha_planner.config import ServerSettings
+from telha_planner.core.errors import DocumentTooLarge, Overloaded, RequestInvalid
+
+RETRY_AFTER_MS = 1000
+
+
+class Uploads:
+    """
+    The streams of one process; used from one event loop.
+
+    Args:
+        max_document: Most bytes of one document.
+        max_total: Most bytes of all that are on their way.
+        least: What a stream counts for however small it is.
+    """
+
+    def __init__(self, max_document: int, max_total: int, least: int) -> None:
+        self.max_document = max_document
+        self._max_total = max_total
+        self._least = least
+        self._held = 0
+
+    @classmethod
+    def under(cls, settings: ServerSettings) -> "Uploads":
+        """As *settings* allow."""
+        return cls(settings.max_document_bytes, settings.max_upload_bytes, settings.max_message_bytes)
+
+    @contextmanager
+    def opened(self, announced: int | None) -> Iterator["Upload"]:
+        """
+        A new upload for the length of a block.
+
+        Args:
+            announced: Bytes that will come, if the caller says so.
+
+        Raises:
+            DocumentTooLarge: More are announced than a document may have.
+            Overloaded: Too much is on its way.
+        """
+        if announced is not None and announced > self.max_document:
+            raise DocumentTooLarge.at("header.content_bytes", self.max_document)
+        upload = Upload(self, announced)
+        try:
+            upload.reserve(max(self._least, announced or 0))
+            with tempfile.TemporaryFile(buffering=0) as file:
+                upload.file = file
+                yield upload
+        finally:
+            self._held -= upload.reserved
+
+    def take(self, size: int) -> None:
+        """Count *size* more bytes as on their way; raises `Overloaded`."""
+        if self._held + size > self._max_total:
+            raise Overloaded(retry_after_ms=RETRY_AFTER_MS)
+        self._held += size
+
+
+class Upload:
+    """
+    One stream's content.
+
+    Attributes:
+        file: Where it is kept.
+        size: Bytes so far.
+        reserved: Bytes that it counts for.
+    """
+
+    file: IO[bytes]
+
+    def __init__(self, uploads: Uploads, announced: int | None) -> None:
+        self._uploads = uploads
+        self._announced = announced
+        self._hash = blake3()
+        self.size = 0
+        self.reserved = 0
+
+    def reserve(self, size: int) -> None:
+        """Count for at least *size* bytes."""
+        if size > self.reserved:
+            self._uploads.take(size - self.reserved)
+            self.reserved = size
+
+    async def add(self, chunk: bytes) -> None:
+        """
+        Keep the next bytes.
+
+        Raises:
+            RequestInvalid: There are none, or more than were announced.
+            DocumentTooLarge: The document has more than it may.
+            Overloaded: Too much is on its way.
+        """
+        if not chunk:
+            raise RequestInvalid(field="chunk", rule="must not be empty")
+        size = self.size + len(chunk)
+        if size > self._uploads.max_document:
+            raise DocumentTooLarge.at("chunk", self._uploads.max_document)
+        if self._announced is not None and size > self._announced:
+            raise self._unlike()
+        self.reserve(size)
+        writing = asyncio.ensure_future(asyncio.to_thread(self._write, chunk))
+        try:
+            await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            await asyncio.wait([writing])  # the file must not be closed under the thread that writes it
+            raise
+        self.size = size
+
+    def digest(self) -> bytes:
+        """
+        BLAKE3 of the whole content; call it at the end.
+
+        Raises:
+            RequestInvalid: Fewer bytes came than were announced.
+        """
+        if self._announced not in (None, self.size):
+            raise self._unlike()
+        return self._hash.digest()
+
+    def _write(self, chunk: bytes) -> None:
+        self._hash.update(chunk)
+        rest = memoryview(chunk)
+        while rest:
+            rest = rest[self.file.write(rest) :]
+
+    def _unlike(self) -> RequestInvalid:
+        return RequestInvalid(field="header.content_bytes", rule="must be the number of bytes that follow")
