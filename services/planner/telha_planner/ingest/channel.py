@@ -17,7 +17,7 @@ _OWN = "telha_planner."
 
 
 class Call(NamedTuple):
-    """A request: *method* of the worker with *arguments*; *number* comes back with the reply; *body* bytes may follow."""
+    """A request: *method* of the worker with *arguments*; *number* comes back in the reply; *body* bytes may follow."""
 
     number: int
     method: str
