@@ -63,3 +63,23 @@ def read(url: str, seconds: float, barrier: Barrier, report: "Queue[Any]") -> No
     except BaseException as error:
         report.put(("error", f"reader: {error!r}"))
         raise
+
+
+def write_the_same(url: str, documents: int, barrier: Barrier, report: "Queue[Any]") -> None:
+    """Ingest the documents that the others ingest too; reports outcome and version of each."""
+    try:
+        barrier.wait()
+        store = Store.open(url, busy_timeout_ms=20_000)
+        keys.create(store, "acme", name="key", rights=["write"], spaces=None, now=_now, create_tenant=True)
+        writer = Writer(store, _now)
+        barrier.wait()
+        told = []
+        for number in range(documents):
+            document = a_document(f"document {number}", [f"{word} {number}" for word in PARAGRAPHS])
+            source = writer.write_documents(1, [document]).sources[0]
+            told.append((source.outcome, source.version_tx))
+        store.close()
+        report.put(("told", told))
+    except BaseException as error:
+        report.put(("error", repr(error)))
+        raise

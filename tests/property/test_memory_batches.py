@@ -1,13 +1,13 @@
 """Law: a bad item at any place of a batch leaves the store as it was, to the byte."""
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from memory_builders import DAY, HandClock, a_document, a_tenant, opened, rows_of, uid
+from memory_builders import DAY, HandClock, a_document, a_tenant, rows_of, uid
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.model import SpanRef
 from telha_planner.memory.records import ClarificationRecord, EdgeRecord, NodeRecord, VectorRecord
@@ -19,10 +19,8 @@ _TEXT = "二 👩‍👩‍👧 שלום"
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    found = opened(tmp_path_factory.mktemp("batches"))
-    yield found
-    found.close()
+def store(lasting_store: Store) -> Store:
+    return lasting_store
 
 
 def _inside_a_character(offset: int) -> bool:

@@ -1,12 +1,11 @@
 """Law: what the columns show is what the tables say, after any history of the real writer, erasures included."""
 
 import itertools
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from memory_builders import HandClock, a_document, a_tenant, opened, visible
+from memory_builders import HandClock, a_document, a_tenant, visible
 from memory_histories import START, Ingest, Put, histories, run
 from telha_planner.columns.tenant import Columns
 from telha_planner.core.errors import NotFound
@@ -18,10 +17,8 @@ _tenants = itertools.count()
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    found = opened(tmp_path_factory.mktemp("columns"))
-    yield found
-    found.close()
+def store(lasting_store: Store) -> Store:
+    return lasting_store
 
 
 def _shown(columns: Columns, store: Store, tenant: int, valid_t: int, tx_t: int) -> set[bytes]:

@@ -1,14 +1,12 @@
 """Laws of the bitemporal store: random histories against a model that is too simple to be wrong."""
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from memory_builders import HandClock, a_tenant, opened, rows_of, uid, visible, visible_edges
+from memory_builders import HandClock, a_tenant, rows_of, uid, visible, visible_edges
 from memory_histories import START, Ingest, Put, document_of, histories, ingests, run
 from telha_planner.core.request import OPEN_END
 from telha_planner.memory.store import Store
@@ -20,11 +18,8 @@ _tenants = itertools.count()
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    folder: Path = tmp_path_factory.mktemp("history")
-    found = opened(folder)
-    yield found
-    found.close()
+def store(lasting_store: Store) -> Store:
+    return lasting_store
 
 
 Said = tuple[str, tuple[str, ...]]

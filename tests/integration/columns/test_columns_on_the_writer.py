@@ -1,11 +1,10 @@
 """Columns over a memory that the real ingestion and the real writer made: tailed, fresh and by the book are one."""
 
 import random
-from pathlib import Path
 
 import pytest
 from ingest_builders import record_of
-from memory_builders import JUNE, a_tenant, a_writer, opened, uid
+from memory_builders import JUNE, a_tenant, a_writer, uid
 from recall_memory import a_query, facts
 from recall_oracle import Oracle, Row
 from telha_planner.columns.ids import whole
@@ -14,6 +13,7 @@ from telha_planner.columns.tenant import Columns
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.model import SpanRef
 from telha_planner.memory.records import ClarificationRecord, EdgeRecord, NodeRecord, VectorRecord
+from telha_planner.memory.store import Store
 from telha_planner.recall.ports import Recalled
 from telha_planner.recall.recall import recall
 
@@ -31,8 +31,8 @@ LINES = [
 class Book:
     """A tenant's memory through the writer, one call per commit, and the instants of its commits."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
-        self.store = opened(folder)
+    def __init__(self, store: Store, seed: int) -> None:
+        self.store = store
         self.tenant, _ = a_tenant(self.store)
         self.writer, self.clock = a_writer(self.store)
         self.dice = random.Random(seed)
@@ -135,35 +135,32 @@ def rows_of(found: Recalled, snapshot: Snapshot) -> list[Row]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_tailed_fresh_and_by_the_book_are_one(tmp_path, seed):
+def test_tailed_fresh_and_by_the_book_are_one(store, seed):
     """R1–R4, M1, M5, M7: over real documents, nodes, edges, vectors and clarifications, through an erasure."""
-    book = Book(tmp_path, seed)
-    try:
-        tailed = Columns(book.store, 1 << 30)
-        remembered: list[tuple[dict, object]] = []
-        rows = 0
-        for index in range(14):
-            book.step()
-            if index == 9:
-                book.clock.time += SECOND
-                book.writer.erase_source(book.tenant, next(iter(book.documents.values())))
-                book.times = [book.clock.time]
-                book.documents.clear()
-                remembered.clear()
-            oracle = Oracle(book.store, book.tenant)
-            snapshot = tailed.at(book.tenant, book.tx)
-            fresh = Columns(book.store, 1 << 30).at(book.tenant, book.tx)
-            for changes in book.queries():
-                query = a_query(book, **changes)
-                found = recall(snapshot, query)
-                assert facts(found) == facts(recall(fresh, query))
-                told = oracle(query)
-                assert rows_of(found, snapshot) == told.rows
-                assert (found.stats.nodes, found.stats.nodes_without_spans) == (told.nodes, told.nodes_without_spans)
-                remembered.append((changes, facts(found)))
-                rows += len(found)
-            for changes, before in remembered:
-                assert facts(recall(snapshot, a_query(book, **changes))) == before
-        assert rows > 50
-    finally:
-        book.store.close()
+    book = Book(store, seed)
+    tailed = Columns(book.store, 1 << 30)
+    remembered: list[tuple[dict, object]] = []
+    rows = 0
+    for index in range(14):
+        book.step()
+        if index == 9:
+            book.clock.time += SECOND
+            book.writer.erase_source(book.tenant, next(iter(book.documents.values())))
+            book.times = [book.clock.time]
+            book.documents.clear()
+            remembered.clear()
+        oracle = Oracle(book.store, book.tenant)
+        snapshot = tailed.at(book.tenant, book.tx)
+        fresh = Columns(book.store, 1 << 30).at(book.tenant, book.tx)
+        for changes in book.queries():
+            query = a_query(book, **changes)
+            found = recall(snapshot, query)
+            assert facts(found) == facts(recall(fresh, query))
+            told = oracle(query)
+            assert rows_of(found, snapshot) == told.rows
+            assert (found.stats.nodes, found.stats.nodes_without_spans) == (told.nodes, told.nodes_without_spans)
+            remembered.append((changes, facts(found)))
+            rows += len(found)
+        for changes, before in remembered:
+            assert facts(recall(snapshot, a_query(book, **changes))) == before
+    assert rows > 50
