@@ -65,6 +65,8 @@ golden: setup ## rewrite the golden files; read the diff before committing it
 lock: setup ## resolve the lock files anew
 	$(BIN)/uv pip compile -q --universal --generate-hashes --python-version 3.11 pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile -q --universal --generate-hashes --python-version 3.11 --all-extras pyproject.toml -c requirements.lock -o requirements-dev.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --python-version 3.11 --extra postgres --extra embed pyproject.toml -c requirements-dev.lock -o requirements-server.lock
+	echo hatchling | $(BIN)/uv pip compile -q --universal --generate-hashes --python-version 3.11 - -c requirements-dev.lock -o requirements-build.lock
 
 clean: ## remove what was built, not your data
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -79,15 +79,28 @@ def external_redis(config: Path | None, environ: Mapping[str, str]) -> str | Non
         Problem: The file cannot be read, or sets what `telha up` sets itself.
     """
     tree = _read(config)
-    for section, keys in _OWNED.items():
-        told = tree.get(section)
-        for key in keys:
-            if isinstance(told, dict) and key in told:
-                detail = f"{config} sets [{section}] {key}, which telha up decides itself"
-                raise Problem("CONFIGURATION_INVALID", detail, hint="remove it there; see `telha up --help`")
+    _refuse(config, tree, _OWNED, "which telha up decides itself")
     trace = tree.get("trace")
     named = trace.get("redis_url") if isinstance(trace, dict) else None
     return environ.get("TELHA_TRACE__REDIS_URL") or (str(named) if named else None)
+
+
+def refuse_owned(config: Path | None) -> None:
+    """
+    Refuse a configuration file that says where the stores are, beside a data folder that says so too.
+
+    Raises:
+        Problem: It does, or cannot be read.
+    """
+    _refuse(config, _read(config), {"store": ("url",), "writer": ("store",)}, "which --data says too")
+
+
+def stores(folder: Path) -> dict[str, str]:
+    """The variables that name the stores of the data folder *folder*, absolute."""
+    return {
+        "TELHA_STORE__URL": f"sqlite:///{quote(str(folder / 'memory.db'))}",
+        "TELHA_WRITER__STORE": str(folder / "traces.db"),
+    }
 
 
 def build(layout: Layout, redis_url: str | None, environ: Mapping[str, str]) -> list[Part]:
@@ -144,6 +157,15 @@ def _read(config: Path | None) -> dict[str, Any]:
         raise Problem("CONFIGURATION_INVALID", f"{config} is not valid TOML: {fault}") from None
 
 
+def _refuse(config: Path | None, tree: Mapping[str, Any], owned: Mapping[str, tuple[str, ...]], why: str) -> None:
+    for section, keys in owned.items():
+        told = tree.get(section)
+        for key in keys:
+            if isinstance(told, dict) and key in told:
+                detail = f"{config} sets [{section}] {key}, {why}"
+                raise Problem("CONFIGURATION_INVALID", detail, hint="remove it there; see `telha up --help`")
+
+
 def _valkey(layout: Layout, environ: Mapping[str, str]) -> Part:
     socket = layout.redis_socket
     try:
@@ -171,19 +193,21 @@ def _inherited(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _environment(layout: Layout, redis_url: str | None, environ: Mapping[str, str]) -> dict[str, str]:
-    return _inherited(environ) | {
-        "TELHA_STORE__URL": f"sqlite:///{quote(str(layout.folder / 'memory.db'))}",
-        "TELHA_SERVER__HOST": HOST,
-        "TELHA_SERVER__PORT": str(layout.grpc_port),
-        "TELHA_TRACE__SPOOL": str(layout.folder / "spool"),
-        "TELHA_TRACE__REDIS_URL": redis_url or f"unix://{layout.redis_socket}",
-        "TELHA_TRACE__WRITER": f"unix:{layout.writer_socket}",
-        "TELHA_TRACE__INTERNAL_TOKEN": layout.token,
-        "TELHA_WRITER__STORE": str(layout.folder / "traces.db"),
-        "TELHA_GATEWAY__HOST": HOST,
-        "TELHA_GATEWAY__PORT": str(layout.http_port),
-        "TELHA_GATEWAY__PLANNER": f"{HOST}:{layout.grpc_port}",
-    }
+    return (
+        _inherited(environ)
+        | stores(layout.folder)
+        | {
+            "TELHA_SERVER__HOST": HOST,
+            "TELHA_SERVER__PORT": str(layout.grpc_port),
+            "TELHA_TRACE__SPOOL": str(layout.folder / "spool"),
+            "TELHA_TRACE__REDIS_URL": redis_url or f"unix://{layout.redis_socket}",
+            "TELHA_TRACE__WRITER": f"unix:{layout.writer_socket}",
+            "TELHA_TRACE__INTERNAL_TOKEN": layout.token,
+            "TELHA_GATEWAY__HOST": HOST,
+            "TELHA_GATEWAY__PORT": str(layout.http_port),
+            "TELHA_GATEWAY__PLANNER": f"{HOST}:{layout.grpc_port}",
+        }
+    )
 
 
 def _http_ready(port: int) -> bool:

@@ -1,4 +1,4 @@
-"""Commands that run the system, act on its data folder or measure it: up, demo, keys, eval, version."""
+"""Commands that run the system, act on its data folder or measure it: up, demo, keys, eval, migrate, version."""
 
 import os
 from pathlib import Path
@@ -32,6 +32,7 @@ def register(app: typer.Typer) -> None:
     app.command("demo")(demo)
     app.add_typer(keys_app, name="keys")
     app.command("eval")(evaluate)
+    app.command("migrate")(migrate)
     app.command("version")(version)
 
 
@@ -167,6 +168,26 @@ def evaluate(
     arguments += [f"--set={one}" for one in change or []]
     arguments += [name for name, wanted in (("--keep", keep), ("--json", as_json)) if wanted]
     raise typer.Exit(evaluating.run([*arguments, "--", str(folder)]))
+
+
+def migrate(
+    config: Config = None,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="DIR", help="A data folder of `telha up`.", show_default=False),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; exit with 1 if something is pending.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the schemas of memory and traces up to date."""
+    from . import migrate as migrating
+    from . import output, tables
+
+    answer = migrating.run(config, data, os.environ, check=check)
+    output.show(answer, tables.migrations, as_json=as_json)
+    raise typer.Exit(migrating.exit_code(answer))
 
 
 def version(as_json: AsJson = False) -> None:

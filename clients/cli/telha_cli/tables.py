@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from .migrate import sentence
 from .render import instant, rows, safe, second
 
 Json = Mapping[str, Any]
@@ -156,6 +157,11 @@ def source(answer: Json) -> RenderableType:
 def erased(answer: Json) -> RenderableType:
     """The receipt of an erasure."""
     return _facts(answer)
+
+
+def migrations(answer: Json) -> RenderableType:
+    """What happened to each store."""
+    return _facts({store["store"]: sentence(store) for store in answer["stores"]})
 
 
 def _at(value: int | str | None) -> str | None:

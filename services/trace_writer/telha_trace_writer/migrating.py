@@ -9,14 +9,11 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from telha_runtime import entry
 
 from .config import FOREIGN_SECTIONS, StoreConfig
-
-if TYPE_CHECKING:
-    from .opening import Schema
 
 EXIT_PENDING: Final = 1
 
@@ -42,23 +39,15 @@ def run(options: argparse.Namespace) -> int:
         found = act(config.writer.store, config.writer.busy_timeout_ms)
     except StoreUnusable as fault:
         return entry.refused(fault, entry.EXIT_UNAVAILABLE)
-    told = {
-        "store": "traces",
-        "place": found.place,
-        "from": found.revision,
-        "to": found.newest,
-        "pending": found.pending and options.check,
-        "migrated": found.pending and not options.check,
-    }
-    sys.stdout.write(json.dumps(told, ensure_ascii=False) if options.json else _sentence(found, check=options.check))
-    sys.stdout.write("\n")
-    return EXIT_PENDING if told["pending"] else 0
-
-
-def _sentence(found: "Schema", *, check: bool) -> str:
-    stood = "empty" if found.revision is None else f"at {found.revision}"
-    if not found.pending:
-        return f"traces: {found.place} is up to date ({found.newest})"
-    if check:
-        return f"traces: {found.place} is {stood}, {found.newest} is pending"
-    return f"traces: {found.place} was {stood} and is migrated to {found.newest}"
+    migrated = found.pending and not options.check
+    pending = found.pending and not migrated
+    steps = f"from {found.revision or 'nothing'} to {found.newest}"
+    if options.json:
+        told = {"found": found.revision, "needed": found.newest, "pending": pending, "migrated": migrated}
+        said = json.dumps(told)
+    elif found.pending:
+        said = f"migrated {steps}" if migrated else f"pending: {steps}"
+    else:
+        said = f"nothing to do: the store stands at {found.newest}"
+    sys.stdout.write(f"{said}\n")
+    return EXIT_PENDING if pending else 0
