@@ -51,7 +51,8 @@ def test_the_bits_come_back(lasting_store: Store, vectors: list[bytes]) -> None:
         for row in again:
             connection.execute(sa.insert(tables.vector).values(row))
     with lasting_store.reading(tenant) as connection:
-        wanted = sa.select(tables.vector.c["values"]).order_by(tables.vector.c.row_no)
+        column = tables.vector.c
+        wanted = sa.select(column["values"]).where(column.tenant == tenant).order_by(column.row_no)
         assert list(connection.execute(wanted).scalars()) == vectors * 2
         # The columns take the driver's own tuples.
         cursor = connection.execute(wanted).cursor
