@@ -39,7 +39,10 @@ PINNED = "731e82b3"
 
 def digest(record: DocumentRecord) -> str:
     """A short digest of everything that is stored."""
-    parts = [record.source_id, record.input_hash, *(repr(part).encode() for part in (record.spans, record.nodes))]
+    nodes = repr(record.nodes)
+    for node in record.nodes:
+        nodes = nodes.replace(f", preface={node.preface!r}", "", 1)  # stands before what is embedded; is not stored
+    parts = [record.source_id, record.input_hash, repr(record.spans).encode(), nodes.encode()]
     return blake3(b"|".join([*parts, repr(record.edges).encode()])).hexdigest()[:8]
 
 
