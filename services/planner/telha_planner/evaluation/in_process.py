@@ -109,7 +109,8 @@ class InProcess:
         surface = resolution.plan_surface(self.config)
         limits = resolution.resolve_limits(request, surface, self.config, self.tokenizers)
         window = resolution.resolve_window(request.window, self.snapshot().last_tx, _now())
-        return resolution.resolve_recall(request, limits, self.caller, self.config, window)
+        vector = None if self._questions is None else self._questions.vector(question.text)
+        return resolution.resolve_recall(request, limits, self.caller, self.config, window, vector)
 
     def index_of(self, source_id: bytes) -> int:
         """The index in the set of a source in memory."""
