@@ -15,6 +15,7 @@ class ReadAs(StrEnum):
 
     DOCUMENTS = "documents"
     RECORDS = "records"
+    ARTIFACTS = "artifacts"
 
 
 memory_app = typer.Typer(help="Ask memory.", no_args_is_help=True)
@@ -174,8 +175,14 @@ def ingest(
     ] = None,
     read_as: Annotated[
         ReadAs,
-        typer.Option("--as", help="What the files are; records are lines of nodes, edges or clarifications."),
+        typer.Option("--as", help="What the files are; records and artifacts are JSON lines: docs/ingestion.md."),
     ] = ReadAs.DOCUMENTS,
+    idempotency_key: Annotated[
+        str | None,
+        typer.Option(
+            "--idempotency-key", metavar="KEY", help="Carry out the calls of this run once.", show_default=False
+        ),
+    ] = None,
     address: given.Address = None,
     key: given.Key = None,
     data: given.Data = None,
@@ -185,18 +192,19 @@ def ingest(
     from . import calls, documents, instants, output, records, remember, tables
     from .problems import FAILED, UsageInvalid
 
-    if read_as is ReadAs.RECORDS:
+    keys = remember.Keys(idempotency_key)
+    if read_as is not ReadAs.DOCUMENTS:
         if valid_from is not None:
-            raise UsageInvalid("--valid-from", "must be absent beside --as records; each record says it itself")
-        read = records.read(paths, space)
+            raise UsageInvalid("--valid-from", f"must be absent beside --as {read_as.value}; each says it itself")
+        read = records.read(paths, space, artifacts=read_as is ReadAs.ARTIFACTS)
         with calls.opened(address, key, data, os.environ) as service:
-            written = records.write(service, read)
+            written = records.write(service, read, keys)
         output.show(written, tables.records, as_json=as_json)
         return
     since = instants.parse("--valid-from", valid_from) if valid_from is not None else None
     gathered = documents.gather(paths)
     with calls.opened(address, key, data, os.environ) as service:
-        report = remember.ingest(service, gathered, space, since, quiet=as_json)
+        report = remember.ingest(service, gathered, space, since, keys, quiet=as_json)
     output.show(report, tables.ingested, as_json=as_json)
     if report["refused"]:
         raise typer.Exit(FAILED)

@@ -29,7 +29,7 @@ from .problems import Problem, UsageInvalid
 
 Json = dict[str, Any]
 _PAGE = 1000
-_OF_ONE_DOCUMENT = ("name", "uri", "content", "source_id")
+_OF_ONE_DOCUMENT = ("name", "uri", "content", "content_bytes", "source_id")
 """Fields whose fault leaves the other documents of a batch in order; space and time are the same for all."""
 
 
@@ -130,9 +130,14 @@ class Service:
         """A selection from the caller's own pool."""
         return _json(self._client.select(fragments, **options))
 
-    def ingest(self, batch: Sequence[documents.Document], space: str | None, valid_from: int | None) -> list[Json]:
+    def ingest(
+        self, batch: Sequence[documents.Document], space: str | None, valid_from: int | None, once: str | None
+    ) -> list[Json]:
         """
-        Write a batch, and say what became of each document.
+        Write a batch, streamed if it is one large document, and say what became of each.
+
+        Args:
+            once: An idempotency key.
 
         Raises:
             DocumentRefused: One of them breaks a rule; nothing was written.
@@ -150,7 +155,7 @@ class Service:
             for document in batch
         ]
         try:
-            answer = self._client.memory.ingest(sent)
+            answer = self._client.memory.ingest(sent, idempotency_key=once)
         except InvalidRequest as fault:
             index, inner = _document_of(fault.field or "")
             if index is None or inner not in _OF_ONE_DOCUMENT:
@@ -158,15 +163,21 @@ class Service:
             raise DocumentRefused(index, f"{inner} {fault.rule}") from None
         return [_json(document) for document in answer.documents]
 
-    def put(self, kind: str, records: Sequence[Any]) -> int:
-        """Write *records* of a kind (`nodes`, `edges`, `clarifications`); the commit's transaction time."""
+    def put(self, kind: str, records: Sequence[Any], once: str | None) -> int:
+        """
+        Write *records* of a kind (`nodes`, `edges`, `clarifications`, `artifacts`); the commit's transaction time.
+
+        Args:
+            once: An idempotency key.
+        """
         memory = self._client.memory
-        write: dict[str, Callable[[Sequence[Any]], Any]] = {
+        write: dict[str, Callable[..., Any]] = {
+            "artifacts": memory.put_artifacts,
             "nodes": memory.put_nodes,
             "edges": memory.put_edges,
             "clarifications": memory.put_clarifications,
         }
-        return int(write[kind](records).tx)
+        return int(write[kind](records, idempotency_key=once).tx)
 
     def trace(self, trace_id: str) -> Json:
         """One trace."""
@@ -266,7 +277,11 @@ def _json(answer: object) -> Json:
 
 
 def _document_of(field: str) -> tuple[int | None, str]:
-    """The index and inner field of `documents[3].content`."""
+    """The index and inner field of `documents[3].content`; a streamed document is the only one of its call."""
+    if field == "chunk":
+        return 0, "content"
+    if field.startswith("header."):
+        return 0, field.removeprefix("header.")
     if not field.startswith("documents["):
         return None, field
     index, _, inner = field.removeprefix("documents[").partition("]")

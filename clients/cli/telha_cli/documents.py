@@ -40,12 +40,15 @@ class Document:
         name: The path seen from the working folder where it is inside; else from the folder given, or a file's own,
             with that folder's name. With `/`; bytes that are not UTF-8 as a backslash, `x` and two digits.
         uri: The file's address on this machine, from which its source id follows.
+        content: Its bytes, or where they are read when they are sent, if they are more than `BATCH_BYTES`.
+        size: Bytes of the content.
     """
 
     name: str
     uri: str
     media_type: str
-    content: bytes
+    content: bytes | Path
+    size: int
 
 
 @dataclass(slots=True)
@@ -87,11 +90,11 @@ def batches(documents: Sequence[Document]) -> Iterator[list[Document]]:
     batch: list[Document] = []
     size = 0
     for document in documents:
-        if batch and (len(batch) == BATCH_DOCUMENTS or size + len(document.content) > BATCH_BYTES):
+        if batch and (len(batch) == BATCH_DOCUMENTS or size + document.size > BATCH_BYTES):
             yield batch
             batch, size = [], 0
         batch.append(document)
-        size += len(document.content)
+        size += document.size
     if batch:
         yield batch
 
@@ -142,20 +145,27 @@ def _take(file: Path, name: str, gathered: Gathered) -> str | None:
     if file.exists() and not file.is_file():
         return "not a regular file"
     try:
-        content = file.read_bytes()
+        size = file.stat().st_size
+        with file.open("rb") as opened:
+            content = opened.read(_SNIFFED_BYTES if size > BATCH_BYTES else -1)
     except OSError as fault:
         gathered.refused.append((name, f"cannot be read: {fault.strerror}"))
         return None
     if b"\0" in content[:_SNIFFED_BYTES]:
         return "binary"
-    if not content.strip():
+    if size <= BATCH_BYTES and not content.strip():
         return "empty"
     if _A_CONVERSATION_HAS.get(media_type, b"") not in content[:_SNIFFED_BYTES]:
         return "not a conversation"
+    uri = file.resolve().as_uri()
+    if size > BATCH_BYTES:
+        # The server says what is wrong with it; it may be too large to be held here.
+        gathered.documents.append(Document(name, uri, media_type, file, size))
+        return None
     try:
         content.decode()
     except UnicodeDecodeError as fault:
         gathered.refused.append((name, f"must be UTF-8; byte {fault.start} is not"))
         return None
-    gathered.documents.append(Document(name, file.resolve().as_uri(), media_type, content))
+    gathered.documents.append(Document(name, uri, media_type, content, len(content)))
     return None

@@ -1,28 +1,32 @@
 """
-Nodes, edges and clarifications from JSON lines, for `telha ingest --as records`.
+Nodes, edges, clarifications and artifacts from JSON lines, for `telha ingest --as records` and `--as artifacts`.
 
-A line is the body of `POST /v1/nodes`, `/v1/edges` or `/v1/clarifications`: `{"nodes": […]}`, `{"edges": […]}` or
-`{"clarifications": […]}`, camelCase, no unknown fields; instants as RFC 3339 or microseconds.
+A record line is `{"nodes": […]}`, `{"edges": […]}`, `{"clarifications": […]}` or `{"artifacts": […]}`, as REST takes
+them; an artifact line is one artifact. camelCase, no unknown fields; instants as RFC 3339 or microseconds.
 
 Rule 1: every line is read before the first is sent. Rule 2: a line is one transaction, and lines go in order, so an
 edge stands below its nodes. Rule 3: sending lines again changes nothing, so a file that failed is mended and sent
 whole.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import msgspec
-from telha_client import Clarification, Edge, InvalidRequest, Node, NodeVector, NotFound, Span
+from telha_client import Artifact, Clarification, Edge, InvalidRequest, Node, NodeVector, NotFound, Span
 
 from . import instants
 from .problems import Problem, UsageInvalid
+from .remember import Keys
 
 if TYPE_CHECKING:
     from .calls import Service
 
-_HINT = 'a line is {"nodes": […]}, {"edges": […]} or {"clarifications": […]}; see docs/ingestion.md'
+_HINT = 'a line is {"nodes": […]}, {"edges": […]}, {"clarifications": […]} or {"artifacts": […]}; see docs/ingestion.md'
+_ARTIFACT_HINT = 'a line is {"artifactId": …, "name": …, "text": …, "derivedFrom": […]}; see docs/ingestion.md'
+
+_T = TypeVar("_T")
 
 
 class _Strict(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
@@ -69,32 +73,45 @@ class _Clarification(_Strict):
     question: str
 
 
+class _Artifact(_Strict):
+    artifact_id: str
+    name: str
+    text: str
+    derived_from: list[str]
+    space: str | None = None
+    valid_from: str | int | None = None
+
+
 class _Line(_Strict):
     nodes: list[_Node] | None = None
     edges: list[_Edge] | None = None
     clarifications: list[_Clarification] | None = None
+    artifacts: list[_Artifact] | None = None
 
 
 class Batch(NamedTuple):
     """The records of one line; *place* names it."""
 
     place: str
-    kind: Literal["nodes", "edges", "clarifications"]
-    records: Sequence[Node] | Sequence[Edge] | Sequence[Clarification]
+    kind: Literal["nodes", "edges", "clarifications", "artifacts"]
+    records: Sequence[Node] | Sequence[Edge] | Sequence[Clarification] | Sequence[Artifact]
 
 
-def read(paths: Sequence[Path], space: str | None) -> list[Batch]:
+def read(paths: Sequence[Path], space: str | None, *, artifacts: bool = False) -> list[Batch]:
     """
-    The lines of the files *paths*; *space* is that of nodes which name none.
+    The lines of the files *paths*; *space* is that of nodes and artifacts which name none.
+
+    Args:
+        artifacts: Each line is one artifact.
 
     Raises:
         UsageInvalid: A file cannot be read.
         Problem: A line has another shape; names file, line and field.
     """
-    return [batch for path in paths for batch in _lines(path, space)]
+    return [batch for path in paths for batch in _lines(path, space, artifacts=artifacts)]
 
 
-def write(service: "Service", batches: Sequence[Batch]) -> dict[str, Any]:
+def write(service: "Service", batches: Sequence[Batch], keys: Keys) -> dict[str, Any]:
     """
     Write *batches* in order, a transaction each, and say what was written.
 
@@ -104,7 +121,7 @@ def write(service: "Service", batches: Sequence[Batch]) -> dict[str, Any]:
     told = []
     for batch in batches:
         try:
-            tx = service.put(batch.kind, batch.records)
+            tx = service.put(batch.kind, batch.records, keys.next())
         except (InvalidRequest, NotFound) as fault:
             hint = "the lines before it are written; sending them again changes nothing"
             raise Problem(fault.reason or fault.code, f"{batch.place}: {fault.message}", hint=hint) from None
@@ -112,32 +129,72 @@ def write(service: "Service", batches: Sequence[Batch]) -> dict[str, Any]:
     return {"records": told}
 
 
-def _lines(path: Path, space: str | None) -> Iterator[Batch]:
+def _lines(path: Path, space: str | None, *, artifacts: bool) -> Iterator[Batch]:
     try:
         content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
     except OSError as fault:
         raise UsageInvalid(str(path), f"cannot be read: {fault.strerror}") from None
     for number, line in enumerate(content.splitlines(), 1):
         if line.strip():
-            yield _batch(f"{path} line {number}", line, space)
+            yield (_artifact_line if artifacts else _batch)(f"{path} line {number}", line, space)
+
+
+def _artifact_line(place: str, written: bytes, space: str | None) -> Batch:
+    artifact = _decoded(place, written, _Artifact, _ARTIFACT_HINT)
+    return Batch(place, "artifacts", _converted(place, lambda: [_artifact("", artifact, space)]))
 
 
 def _batch(place: str, written: bytes, space: str | None) -> Batch:
+    line = _decoded(place, written, _Line, _HINT)
+    stated = [name for name in line.__struct_fields__ if getattr(line, name) is not None]
+    if len(stated) != 1:
+        raise Problem("INVALID_REQUEST", f"{place}: must hold exactly one kind of record", hint=_HINT)
+    if line.nodes is not None:
+        nodes = line.nodes
+        return Batch(
+            place,
+            "nodes",
+            _converted(place, lambda: [_node(f"nodes[{i}]", node, space) for i, node in enumerate(nodes)]),
+        )
+    if line.edges is not None:
+        edges = line.edges
+        return Batch(
+            place, "edges", _converted(place, lambda: [_edge(f"edges[{i}]", edge) for i, edge in enumerate(edges)])
+        )
+    if line.artifacts is not None:
+        made = line.artifacts
+        return Batch(
+            place,
+            "artifacts",
+            _converted(place, lambda: [_artifact(f"artifacts[{i}].", each, space) for i, each in enumerate(made)]),
+        )
+    found = [Clarification(**msgspec.structs.asdict(each)) for each in line.clarifications or ()]
+    return Batch(place, "clarifications", found)
+
+
+def _decoded(place: str, written: bytes, shape: type[_T], hint: str) -> _T:
     try:
-        line = msgspec.json.decode(written, type=_Line)
+        return msgspec.json.decode(written, type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
-        raise Problem("INVALID_REQUEST", f"{place}: {str(fault)[:200]}", hint=_HINT) from None
+        raise Problem("INVALID_REQUEST", f"{place}: {str(fault)[:200]}", hint=hint) from None
+
+
+def _converted(place: str, convert: Callable[[], list[_T]]) -> list[_T]:
     try:
-        if line.nodes is not None and line.edges is None and line.clarifications is None:
-            return Batch(place, "nodes", [_node(f"nodes[{i}]", node, space) for i, node in enumerate(line.nodes)])
-        if line.edges is not None and line.nodes is None and line.clarifications is None:
-            return Batch(place, "edges", [_edge(f"edges[{i}]", edge) for i, edge in enumerate(line.edges)])
-        if line.clarifications is not None and line.nodes is None and line.edges is None:
-            found = [Clarification(**msgspec.structs.asdict(each)) for each in line.clarifications]
-            return Batch(place, "clarifications", found)
+        return convert()
     except UsageInvalid as fault:
         raise Problem("INVALID_REQUEST", f"{place}: {fault}", extra=fault.extra) from None
-    raise Problem("INVALID_REQUEST", f"{place}: must hold exactly one kind of record", hint=_HINT)
+
+
+def _artifact(field: str, artifact: _Artifact, space: str | None) -> Artifact:
+    return Artifact(
+        artifact_id=artifact.artifact_id,
+        name=artifact.name,
+        text=artifact.text,
+        derived_from=artifact.derived_from,
+        space=artifact.space or space,
+        valid_from=_instant(f"{field}validFrom", artifact.valid_from),
+    )
 
 
 def _node(field: str, node: _Node, space: str | None) -> Node:

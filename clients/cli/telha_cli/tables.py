@@ -60,7 +60,7 @@ def ingested(answer: Json) -> RenderableType:
 
 def records(answer: Json) -> RenderableType:
     """What each line wrote, and the sum."""
-    kinds = ("nodes", "edges", "clarifications")
+    kinds = ("nodes", "edges", "clarifications", "artifacts")
     lines = [
         (" ".join(f"{told[kind]} {kind}" for kind in kinds if kind in told), told["line"]) for told in answer["records"]
     ]

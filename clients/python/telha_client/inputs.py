@@ -54,7 +54,7 @@ class Document:
 
     Attributes:
         name: Display name.
-        content: The text, or its UTF-8 bytes.
+        content: The text, its UTF-8 bytes, or the file to read them from when they are sent.
         uri: Where it comes from; with the space it makes the source's id, unless *source_id* is given.
         space: Where it goes; None is the key's only space, or `main`.
         media_type: `text/plain`, `text/markdown`, `text/html`, `application/json` or `application/x-ndjson` (the last
@@ -63,7 +63,7 @@ class Document:
     """
 
     name: str
-    content: str | bytes
+    content: str | bytes | Path
     uri: str | None = None
     space: str | None = None
     media_type: str | None = None

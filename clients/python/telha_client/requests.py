@@ -112,6 +112,8 @@ def ingest(
         document = given if isinstance(given, Document) else Document.from_path(given)
         added, place = message.documents.add(), f"documents[{index}]"
         content = document.content
+        if isinstance(content, Path):
+            content = content.read_bytes()
         _put(added, "content", content if isinstance(content, bytes) else _utf8(content, f"{place}.content"), place)
         _put(added, "space", space if document.space is None else document.space, place)
         for name in ("source_id", "name", "uri", "media_type"):
@@ -126,8 +128,7 @@ def upload(
     """`Memory.IngestStream` of a document, a file by path, or what remains of an open file with a name."""
     if isinstance(given, Document):
         document = given
-        text = document.content
-        content = Content.of_bytes(text if isinstance(text, bytes) else _utf8(text, "chunk"))
+        content = _content(document)
     elif isinstance(given, str | Path):
         content = Content.of_path(Path(given))
         document = Document(name=Path(given).as_posix(), content=b"", uri=Path(given).resolve().as_uri())
@@ -149,8 +150,15 @@ def is_large(documents: Sequence[Document | str | Path]) -> bool:
     if len(documents) != 1:
         return False
     (given,) = documents
-    size = len(given.content) if isinstance(given, Document) else Path(given).stat().st_size
-    return size > STREAM_ABOVE
+    content = given.content if isinstance(given, Document) else Path(given)
+    return (content.stat().st_size if isinstance(content, Path) else len(content)) > STREAM_ABOVE
+
+
+def _content(document: Document) -> Content:
+    content = document.content
+    if isinstance(content, Path):
+        return Content.of_path(content)
+    return Content.of_bytes(content if isinstance(content, bytes) else _utf8(content, "chunk"))
 
 
 def put_artifacts(artifacts: Iterable[Artifact], key: str | None, timeout: float | None) -> Prepared[WrittenArtifacts]:

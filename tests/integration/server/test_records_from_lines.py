@@ -9,6 +9,8 @@ from planner_server import RealPlanner
 from telha_cli import records
 from telha_cli.calls import Service
 from telha_cli.problems import Problem, UsageInvalid
+from telha_cli.remember import Keys
+from telha_client import Document
 
 ANA, BEN, KNOWS, DOUBT = (str(uuid.uuid4()) for _ in range(4))
 NODES = {
@@ -44,11 +46,11 @@ def lines(folder: Path, *bodies: object) -> Path:
 def test_lines_are_written_in_order_and_again_change_nothing(client, tmp_path):
     """M3: each line is a transaction; what stands already is no news."""
     read = records.read([lines(tmp_path, NODES, EDGES, DOUBTS)], None)
-    told = records.write(Service(client), read)["records"]
+    told = records.write(Service(client), read, Keys(None))["records"]
     assert [each.get("nodes", each.get("edges", each.get("clarifications"))) for each in told] == [2, 1, 1]
     assert [each["line"].rpartition(" ")[2] for each in told] == ["1", "3", "5"]
     assert sorted({each["txTime"] for each in told}) == [each["txTime"] for each in told]
-    again = records.write(Service(client), read)["records"]
+    again = records.write(Service(client), read, Keys(None))["records"]
     assert {each["txTime"] for each in again} == {told[-1]["txTime"]}
 
 
@@ -56,7 +58,7 @@ def test_a_refused_line_is_named_and_those_before_it_stay(client, tmp_path):
     """M3: an edge to nowhere."""
     dangling = {"edges": [{**EDGES["edges"][0], "toNodeId": str(uuid.uuid4())}]}
     with pytest.raises(Problem, match=r"records\.jsonl line 3: edges\[0\]\.to_node_id") as caught:
-        records.write(Service(client), records.read([lines(tmp_path, NODES, dangling)], None))
+        records.write(Service(client), records.read([lines(tmp_path, NODES, dangling)], None), Keys(None))
     assert caught.value.hint == "the lines before it are written; sending them again changes nothing"
 
 
@@ -92,3 +94,25 @@ def test_a_space_is_given_to_nodes_that_name_none(tmp_path):
     body = {"nodes": [{"nodeId": ANA, "type": "p"}, {"nodeId": BEN, "type": "p", "space": "own"}]}
     (batch,) = records.read([lines(tmp_path, body)], "given")
     assert [node.space for node in batch.records] == ["given", "own"]
+
+
+def test_artifacts_come_one_a_line(client, tmp_path):
+    """M3, R7, M8: `--as artifacts`; under a key the run is carried out once."""
+    source = client.memory.ingest([Document(name="a.md", content="Ana is in Lima.")]).documents[0].source_id
+    artifacts = [
+        {"artifactId": ANA, "name": "one", "text": "Ana: Lima.", "derivedFrom": [source], "validFrom": 5},
+        {"artifactId": BEN, "name": "two", "text": "你好", "derivedFrom": [source, ANA]},
+    ]
+    path = lines(tmp_path, *artifacts)
+    first = records.write(Service(client), records.read([path], None, artifacts=True), Keys("k"))["records"]
+    assert [(each["artifacts"], each["line"].rpartition(" ")[2]) for each in first] == [(1, "1"), (1, "3")]
+    assert client.memory.source(BEN).source.span_class == "cache"
+    client.memory.erase_source(BEN)
+    again = records.write(Service(client), records.read([path], None, artifacts=True), Keys("k"))["records"]
+    assert [each["txTime"] for each in again] == [each["txTime"] for each in first]
+    whole = lines(tmp_path, {"artifacts": artifacts})
+    (told,) = records.write(Service(client), records.read([whole], None), Keys(None))["records"]
+    assert told["artifacts"] == 2
+    for wrong in ({**artifacts[0], "more": 1}, {"artifacts": artifacts}, {**artifacts[0], "validFrom": "noon"}):
+        with pytest.raises(Problem, match="line 1: "):
+            records.read([lines(tmp_path, wrong)], None, artifacts=True)

@@ -134,9 +134,9 @@ def test_a_missing_path_is_refused(tree: Path) -> None:
 @settings(max_examples=60, deadline=None)
 def test_batches_keep_order_and_stay_under_their_limit(sizes: list[int]) -> None:
     """A1: nothing is sent that the message limit would refuse only because of its neighbours."""
-    sent = [Document(str(index), "", "", bytes(size)) for index, size in enumerate(sizes)]
+    sent = [Document(str(index), "", "", bytes(size), size) for index, size in enumerate(sizes)]
     cut = list(documents.batches(sent))
     assert [document for batch in cut for document in batch] == sent
     for batch in cut:
-        assert len(batch) == 1 or sum(len(document.content) for document in batch) <= documents.BATCH_BYTES
+        assert len(batch) == 1 or sum(document.size for document in batch) <= documents.BATCH_BYTES
         assert 1 <= len(batch) <= documents.BATCH_DOCUMENTS
