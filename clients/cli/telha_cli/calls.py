@@ -55,10 +55,17 @@ def opened(address: str | None, key: str | None, data: Path | None, environ: Map
     Raises:
         Problem: None is found, or a call in the block fails.
     """
+    with connected(address, key, data, environ) as client:
+        yield Service(client)
+
+
+@contextmanager
+def connected(address: str | None, key: str | None, data: Path | None, environ: Mapping[str, str]) -> Iterator[Client]:
+    """As `opened`, the client itself."""
     found = target.find(address, key, data, environ)
     try:
         with Client(found.address, found.key) as client:
-            yield Service(client)
+            yield client
     except TelhaError as error:
         problem = problem_of(error, found.address)
         if isinstance(error, Unauthenticated):

@@ -10,7 +10,7 @@ import sys
 import typer
 from typer.exceptions import TyperException
 
-from . import ask, stored, system
+from . import administering, ask, stored, system
 from .problems import FAILED, USAGE, Problem, tell
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app = typer.Typer(
 system.register(app)
 ask.register(app)
 stored.register(app)
+administering.register(app)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from . import options as given
+from .confirm import confirm
 
 trace_app = typer.Typer(help="Read the records that prove calls.", no_args_is_help=True)
 sources_app = typer.Typer(help="List, read and erase sources.", no_args_is_help=True)
@@ -147,25 +148,7 @@ def erase_source(
 
     with calls.opened(address, key, data, os.environ) as service:
         if not yes:
-            _confirm(source_id, service.name_of(source_id))
+            name = service.name_of(source_id)
+            confirm("Erase", f"source {source_id}" if name is None else f"{name} (source {source_id})", yes=False)
         answer = service.erase(source_id)
     output.show(answer, tables.erased, as_json=as_json)
-
-
-def _confirm(source_id: str, name: str | None) -> None:
-    """
-    Ask whether to erase.
-
-    Raises:
-        Problem: Anything but a yes.
-    """
-    from .problems import Problem
-    from .render import safe
-
-    named = f"source {source_id}" if name is None else f"{safe(name)} (source {source_id})"
-    try:
-        agreed = typer.confirm(f"Erase {named} for good?", err=True)
-    except typer.Abort:
-        agreed = False
-    if not agreed:
-        raise Problem("CANCELLED", "nothing erased")

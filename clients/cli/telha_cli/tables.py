@@ -1,4 +1,4 @@
-"""Lists and receipts as a person reads them: keys, sources, traces, what ingestion did. A view of the JSON."""
+"""Lists and receipts as a person reads them: sources, traces, what ingestion did. A view of the JSON."""
 
 import json
 from collections import Counter
@@ -15,31 +15,6 @@ from .render import instant, rows, safe, second
 Json = Mapping[str, Any]
 
 _INSTANTS = ("validFrom",)
-
-
-def new_key(answer: Json) -> RenderableType:
-    """A key just made, with the warning that it is shown once."""
-    lines = Text(answer["key"], style="bold", overflow="fold")
-    lines.append("\nKeep it: it is not stored and cannot be shown again.", style="dim not bold")
-    return lines
-
-
-def key_list(answer: Json) -> RenderableType:
-    """Keys without their secrets."""
-    return rows(
-        ("id", "tenant", "rights", "spaces", "state", "name"),
-        [
-            (
-                key["keyId"],
-                key["tenant"],
-                ",".join(key["rights"]),
-                ",".join(key.get("spaces") or ()) or "all",
-                "revoked" if key.get("revoked") else "active",
-                key["name"],
-            )
-            for key in answer["keys"]
-        ],
-    )
 
 
 def ingested(answer: Json) -> RenderableType:

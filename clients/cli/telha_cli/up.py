@@ -21,7 +21,7 @@ from pathlib import Path
 from telha_client import Client, TelhaError, Unauthenticated
 from telha_runtime.supervisor import PartFailed, Stop, Supervisor
 
-from . import folder, keys, parts
+from . import folder, on_store, parts
 from .folder import Connection
 from .follow import Follower, Journal, rotate
 from .problems import Problem, UsageInvalid
@@ -183,7 +183,8 @@ def _first_key(data: Path) -> str:
 
 
 def _new_key(data: Path) -> str:
-    return str(keys.create(data, TENANT, "first", "read,write,admin", ())["key"])
+    place = on_store.Place(data=data)
+    return str(on_store.administer(place, "keys", "create", f"--tenant={TENANT}", "--name=first", "--operator")["key"])
 
 
 def _holds(address: str, key: str) -> bool:

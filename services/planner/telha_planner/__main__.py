@@ -1,5 +1,5 @@
 """
-`telha-planner serve|check [--config FILE]`, and `telha-planner keys|migrate|copy|eval …`, described with each.
+`telha-planner serve|check [--config FILE]`, and `telha-planner keys|tenants|migrate|copy|eval …`, described with each.
 
 Exit codes of the first two: 0 stopped in order, or nothing wrong with the settings; 69 a part it needs cannot be had;
 78 the configuration is wrong.
@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     upkeep.add_commands(commands)
     evaluation.add_command(commands)
     options = parser.parse_args(arguments)
-    if options.command == "keys":
+    if options.command in administration.COMMANDS:
         return administration.run(options)
     if options.command in upkeep.COMMANDS:
         return upkeep.run(options)

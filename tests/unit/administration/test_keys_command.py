@@ -25,16 +25,56 @@ def test_keys_are_made_listed_and_revoked_in_any_folder(name, tmp_path, capsys):
         "tenant": "t",
         "name": "n",
         "rights": ["read", "write"],
-        "spaces": None,
+        "spaces": [],
         "created": 0,
-        "revoked": None,
     }
-    assert answer(capsys, "keys", "revoke", made["keyId"], "--data", str(data)) == {
-        "keyId": made["keyId"],
-        "revoked": True,
-    }
+    assert made == {"key": made["key"], **listed}
+    ended = answer(capsys, "keys", "revoke", made["keyId"], "--data", str(data))
     (listed,) = answer(capsys, "keys", "list", "--data", str(data))["keys"]
+    assert listed == ended
     assert listed["revoked"] >= listed["created"]
+
+
+@pytest.mark.parametrize(
+    ("shorthand", "rights"),
+    [("--admin", ["read", "write", "admin"]), ("--operator", ["read", "write", "admin", "operator"])],
+)
+def test_the_first_key_needs_one_word(shorthand, rights, tmp_path, capsys):
+    """A6: on an empty store, for the tenant `default`; by folder, address or settings file alike."""
+    made = answer(capsys, "keys", "create", shorthand, "--data", str(tmp_path))
+    assert (made["tenant"], made["name"], made["rights"]) == ("default", shorthand[2:], rights)
+    url = f"sqlite:///{tmp_path / 'memory.db'}"
+    (tmp_path / "telha.toml").write_text(f'[store]\nurl = "{url}"\n[server]\nport = 1\n')
+    for place in (("--url", url), ("--config", str(tmp_path / "telha.toml"))):
+        assert [key["keyId"] for key in answer(capsys, "keys", "list", *place)["keys"]] == [made["keyId"]]
+
+
+def test_tenants_are_made_listed_and_deleted_on_the_store(tmp_path, capsys):
+    """M5, A9: with receipts; the traces wait for a planner."""
+    place = ("--data", str(tmp_path))
+    assert answer(capsys, "tenants", "create", "acme", *place) == {"name": "acme", "created": True}
+    assert answer(capsys, "tenants", "create", "acme", *place) == {"name": "acme", "created": False}
+    answer(capsys, "keys", "create", "--admin", "--tenant", "acme", *place)
+    answer(capsys, "keys", "create", "--admin", *place)
+    assert [tenant["name"] for tenant in answer(capsys, "tenants", "list", *place)["tenants"]] == ["acme", "default"]
+    receipt = answer(capsys, "tenants", "delete", "acme", "--yes", *place)
+    assert (receipt["tenant"], receipt["keys"], "traces" in receipt) == ("acme", 1, False)
+    assert answer(capsys, "tenants", "deletions", *place)["deletions"] == [receipt]
+    assert [key["tenant"] for key in answer(capsys, "keys", "list", *place)["keys"]] == ["default"]
+    assert main(["tenants", "delete", "acme", "--yes", *place]) == 1
+    assert capsys.readouterr().err == "no such tenant\n"
+    with pytest.raises(SystemExit):
+        main(["tenants", "delete", "default", *place])
+    assert [tenant["name"] for tenant in answer(capsys, "tenants", "list", *place)["tenants"]] == ["default"]
+    assert main(["keys", "create", "--admin", "--tenant", "acme", *place]) == 1
+    assert "is the name of a deleted tenant" in capsys.readouterr().err
+
+
+def test_settings_that_are_wrong_are_told_as_such(tmp_path, capsys):
+    """G1: with the key and the range; nothing is made."""
+    (tmp_path / "telha.toml").write_text("[store]\nbusy_timeout_ms = 0\n")
+    assert main(["keys", "list", "--config", str(tmp_path / "telha.toml")]) == 78
+    assert "store.busy_timeout_ms" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
