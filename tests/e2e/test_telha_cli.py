@@ -190,7 +190,7 @@ def test_keys_open_what_they_say_until_revoked(up: Up) -> None:
 
 
 def test_a_right_does_not_include_another(up: Up, tmp_path: Path) -> None:
-    """A6: write ingests and erases and reads nothing; admin alone allows nothing."""
+    """A6: write ingests and erases and reads nothing; admin alone neither reads nor writes."""
 
     def key(rights: str) -> str:
         made = up.run("keys", "create", "--name", rights, "--rights", rights, "--data", str(up.data), "--json")
