@@ -29,6 +29,8 @@ from .problems import Problem, UsageInvalid
 
 Json = dict[str, Any]
 _PAGE = 1000
+_REEMBED_S = 600.0
+"""A batch is a second of work, unless a remote embedder asks to wait."""
 _OF_ONE_DOCUMENT = ("name", "uri", "content", "content_bytes", "source_id")
 """Fields whose fault leaves the other documents of a batch in order; space and time are the same for all."""
 
@@ -240,6 +242,10 @@ class Service:
             token = answer.get("nextPageToken", "")
         nodes = [{**node, "properties": _in_order(node["properties"])} for node in found]
         return {**answer, "nodes": nodes}
+
+    def reembed(self, cursor: str) -> Json:
+        """One batch of a move to the configured model."""
+        return _json(self._client.memory.reembed(cursor, timeout=_REEMBED_S))
 
     def erase(self, source_id: str) -> Json:
         """The receipt of an erasure."""

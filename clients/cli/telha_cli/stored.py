@@ -19,6 +19,7 @@ Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Most en
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to *app*."""
     app.command("query")(query)
+    app.command("reembed")(reembed)
     app.add_typer(trace_app, name="trace")
     app.add_typer(sources_app, name="sources")
 
@@ -43,6 +44,21 @@ def query(
     with calls.opened(address, key, data, os.environ) as service:
         answer = service.query(find, limit, options)
     output.show(answer, tables.nodes, as_json=as_json)
+
+
+def reembed(
+    address: given.Address = None,
+    key: given.Key = None,
+    data: given.Data = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Move the key's tenant to the embedding model that the server is configured with."""
+    from . import calls, output, tables
+    from . import reembed as moving
+
+    with calls.opened(address, key, data, os.environ) as service:
+        answer = moving.run(service.reembed, quiet=as_json)
+    output.show(answer, tables.facts, as_json=as_json)
 
 
 @trace_app.command("get")

@@ -139,6 +139,11 @@ def migrations(answer: Json) -> RenderableType:
     return _facts({store["store"]: sentence(store) for store in answer["stores"]})
 
 
+def facts(answer: Json) -> RenderableType:
+    """An answer of a few values, one a line."""
+    return _facts(answer)
+
+
 def _at(value: int | str | None) -> str | None:
     return None if value is None else f"at {instant(value)}"
 

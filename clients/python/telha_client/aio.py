@@ -26,6 +26,7 @@ from .results import (
     Page,
     Plan,
     QueryPage,
+    Reembedding,
     Source,
     SourceText,
     Trace,
@@ -291,6 +292,10 @@ class AsyncMemory:
     ) -> Erasure:
         """Remove a source, all its versions and all that was derived from it."""
         return await self._client.call(requests.erase_source(source_id, idempotency_key, timeout))
+
+    async def reembed(self, cursor: str = "", *, timeout: float | None = None) -> Reembedding:
+        """Go on with the move to the configured embedding model; repeat with `next_cursor` until `finished`."""
+        return await self._client.call(requests.reembed(cursor, timeout))
 
 
 async def _read_aside(messages: Iterator[bytes]) -> AsyncIterator[bytes]:

@@ -25,6 +25,7 @@ from .results import (
     Page,
     Plan,
     QueryPage,
+    Reembedding,
     Source,
     SourceText,
     Trace,
@@ -250,6 +251,13 @@ def erase_source(source_id: str, key: str | None, timeout: float | None) -> Prep
     message = memory_pb2.EraseSourceRequest()
     _put(message, "source_id", source_id)
     return _write("EraseSource", message, responses.erasure, key, timeout)
+
+
+def reembed(cursor: str, timeout: float | None) -> Prepared[Reembedding]:
+    """`Memory.Reembed`; repeating it does no harm, since what has a vector is left alone."""
+    message = memory_pb2.ReembedRequest()
+    _put(message, "cursor", cursor)
+    return Prepared(f"{_MEMORY}/Reembed", message, responses.reembedding, True, timeout)
 
 
 def query(

@@ -30,6 +30,7 @@ from .results import (
     PlanStats,
     QueryPage,
     RecallStats,
+    Reembedding,
     Source,
     SourceText,
     Trace,
@@ -138,6 +139,19 @@ def erasure(raw: bytes) -> Erasure:
         vectors=message.vectors,
         artifacts=message.artifacts,
         replayed=message.replayed,
+    )
+
+
+def reembedding(raw: bytes) -> Reembedding:
+    """From `ReembedResponse`."""
+    message = memory_pb2.ReembedResponse.FromString(raw)
+    return Reembedding(
+        model=message.model,
+        embedded=message.embedded,
+        left=message.left if message.HasField("left") else None,
+        next_cursor=message.next_cursor,
+        finished=message.finished,
+        tx=message.tx_us if message.HasField("tx_us") else None,
     )
 
 

@@ -284,6 +284,28 @@ class Erasure:
 
 
 @dataclass(frozen=True, slots=True)
+class Reembedding:
+    """
+    How far the move to another embedding model has come.
+
+    Attributes:
+        model: The model that the tenant is moved to.
+        embedded: Nodes that this call gave a vector.
+        left: Nodes that lacked a vector when the call began; None unless the call had no cursor.
+        next_cursor: Cursor of the next call; empty once the model is active.
+        finished: Whether the model is active and no node lacks a vector of it.
+        tx: The newest commit, if finished: plans as of then use the model.
+    """
+
+    model: str
+    embedded: int
+    left: int | None
+    next_cursor: str
+    finished: bool
+    tx: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class FoundNode:
     """A node as found; *valid_to* None is "still true"."""
 

@@ -22,6 +22,7 @@ from .results import (
     Page,
     Plan,
     QueryPage,
+    Reembedding,
     Source,
     SourceText,
     Trace,
@@ -285,3 +286,7 @@ class Memory:
     ) -> Erasure:
         """Remove a source, all its versions and all that was derived from it."""
         return self._client.call(requests.erase_source(source_id, idempotency_key, timeout))
+
+    def reembed(self, cursor: str = "", *, timeout: float | None = None) -> Reembedding:
+        """Go on with the move to the configured embedding model; repeat with `next_cursor` until `finished`."""
+        return self._client.call(requests.reembed(cursor, timeout))
