@@ -142,7 +142,8 @@ class Oracle:
                 size = math.sqrt(_dot(v, v)) * root
                 cosine = _dot(v, q) / size if size > 0 else 0.0
                 over = cosine - model.baseline
-                above[no] = 0.0 if over < 0.0 or over < scoring.min_cosine else over
+                floor = scoring.min_cosine * (1.0 - model.baseline)
+                above[no] = 0.0 if over < 0.0 or over < floor else over
             rescored = sorted(vectors, key=lambda no: (-approximate[no], ident[no]))[: max(192, 3 * query.top_k)]
         best_semantic = max((above[no] for no in rescored), default=0.0)
         semantic = {no: min(1.0, above[no] / best_semantic) if best_semantic else 0.0 for no in version}

@@ -50,6 +50,7 @@ class Layout:
         sockets: Private folder of the unix sockets; short, since such paths hold about 100 bytes.
         config: The user's configuration file.
         lock: Descriptor of the data folder's lock, handed down.
+        embedder: What embeds; None leaves it to the configuration.
     """
 
     folder: Path
@@ -58,6 +59,7 @@ class Layout:
     http_port: int
     config: Path | None
     lock: int
+    embedder: str | None = None
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
 
     @property
@@ -78,7 +80,7 @@ def external_redis(config: Path | None, environ: Mapping[str, str]) -> str | Non
     Raises:
         Problem: The file cannot be read, or sets what `telha up` sets itself.
     """
-    tree = _read(config)
+    tree = read(config)
     _refuse(config, tree, _OWNED, "which telha up decides itself")
     trace = tree.get("trace")
     named = trace.get("redis_url") if isinstance(trace, dict) else None
@@ -92,7 +94,7 @@ def refuse_owned(config: Path | None) -> None:
     Raises:
         Problem: It does, or cannot be read.
     """
-    _refuse(config, _read(config), {"store": ("url",), "writer": ("store",)}, "which --data says too")
+    _refuse(config, read(config), {"store": ("url",), "writer": ("store",)}, "which --data says too")
 
 
 def stores(folder: Path) -> dict[str, str]:
@@ -146,7 +148,13 @@ def module(name: str, *arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-P", "-m", name, *arguments)
 
 
-def _read(config: Path | None) -> dict[str, Any]:
+def read(config: Path | None) -> dict[str, Any]:
+    """
+    The configuration file as it stands, empty for None.
+
+    Raises:
+        Problem: It cannot be read.
+    """
     if config is None:
         return {}
     try:
@@ -193,9 +201,11 @@ def _inherited(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _environment(layout: Layout, redis_url: str | None, environ: Mapping[str, str]) -> dict[str, str]:
+    embedder = {} if layout.embedder is None else {"TELHA_EMBEDDING__PROVIDER": layout.embedder}
     return (
         _inherited(environ)
         | stores(layout.folder)
+        | embedder
         | {
             "TELHA_SERVER__HOST": HOST,
             "TELHA_SERVER__PORT": str(layout.grpc_port),

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from .embedder import Embedder
 from .options import AsJson
 
 Port = Annotated[int, typer.Option("--port", min=1, max=65535, help="Port of gRPC.")]
@@ -33,6 +34,10 @@ def up(
     port: Port = 7340,
     http_port: HttpPort = 7380,
     ephemeral_ports: Annotated[bool, typer.Option("--ephemeral-ports", help="Take any free ports.")] = False,
+    embedder: Annotated[
+        Embedder | None,
+        typer.Option("--embedder", help="What makes vectors of texts; kept in the folder.", show_default=False),
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show the logs of all parts.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -40,7 +45,7 @@ def up(
     from . import up as supervising
 
     grpc_port, rest_port = (0, 0) if ephemeral_ports else (port, http_port)
-    options = supervising.Options(data, grpc_port, rest_port, config, verbose)
+    options = supervising.Options(data, grpc_port, rest_port, config, verbose, embedder)
     supervising.run(options, os.environ, as_json=as_json)
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from telha_client import Client, TelhaError, Unauthenticated
 from telha_runtime.supervisor import PartFailed, Stop, Supervisor
 
-from . import folder, on_store, parts
+from . import embedder, folder, on_store, parts
 from .folder import Connection
 from .follow import Follower, Journal, rotate
 from .problems import Problem, UsageInvalid
@@ -41,6 +41,7 @@ class Options:
     Attributes:
         grpc_port, http_port: 0 takes any free port.
         verbose: Show the parts' logs on standard error.
+        embedder: What embeds; None is the folder's own choice.
     """
 
     data: Path
@@ -48,6 +49,7 @@ class Options:
     http_port: int
     config: Path | None = None
     verbose: bool = False
+    embedder: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,7 @@ def started(
         raise UsageInvalid("--http-port", f"must differ from --port: both are {options.grpc_port}")
     redis_url = parts.external_redis(options.config, environ)
     config = options.config.absolute() if options.config else None
+    choice = embedder.Choice(parts.read(config), environ, options.embedder)
     _check(parts.Layout(data, data, options.grpc_port, options.http_port, config, 0), redis_url, environ)
     with ExitStack() as held:
         # A folder that the user made may be open to others; what is said in it, and what was asked, must not be.
@@ -108,7 +111,8 @@ def started(
         grpc_port, http_port = _port(options.grpc_port, "--port"), _port(options.http_port, "--http-port")
         sockets = folder.sockets(data)
         held.callback(shutil.rmtree, sockets, ignore_errors=True)
-        layout = parts.Layout(data, sockets, grpc_port, http_port, config, lock)
+        provider = choice.settle(data, tell)
+        layout = parts.Layout(data, sockets, grpc_port, http_port, config, lock, provider)
         built = parts.build(layout, redis_url, environ)
         for part in built:
             rotate(part.log)
@@ -122,6 +126,7 @@ def started(
             supervisor.start(stop)
         except PartFailed as failed:
             raise _start_problem(failed, data / "logs") from None
+        choice.keep(data, provider)
         if not stop.is_set() and not _holds(grpc, key):
             key = _new_key(data)
             tell("the first key no longer holds; this is a new one")

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Milliseconds = Annotated[int, Field(ge=1, le=3_600_000)]
 
-FOREIGN_SECTIONS = frozenset({"planner", "context", "tokens", "store", "server", "trace", "writer"})
+FOREIGN_SECTIONS = frozenset({"planner", "context", "tokens", "embedding", "store", "server", "trace", "writer"})
 """Sections of the other services, which share the file."""
 
 

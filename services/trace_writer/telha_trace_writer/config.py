@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-FOREIGN_SECTIONS: Final = frozenset({"planner", "context", "tokens", "store", "server", "gateway"})
+FOREIGN_SECTIONS: Final = frozenset({"planner", "context", "tokens", "embedding", "store", "server", "gateway"})
 """Sections of the other services, which pass unread."""
 
 

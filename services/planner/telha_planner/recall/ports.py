@@ -33,7 +33,8 @@ class Scoring:
         sharpening: γ, a power of two.
         alpha: α of `sim^α × decay^(1−α)`, [0, 1].
         hop_decay: Decay per hop, (0, 1].
-        min_cosine: Cosine above the baseline below which a vector is "nothing relevant".
+        min_cosine: Cosine above the baseline, as a share of what lies above it, below which a vector is "nothing
+            relevant".
         min_bm25: BM25 below which a text is "nothing relevant".
         bm25_k1, bm25_b: The usual constants.
     """

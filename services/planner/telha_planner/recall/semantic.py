@@ -36,7 +36,7 @@ class Semantic:
         self._view = view
         self._model = model
         self._query = query
-        self._floor = floor
+        self._floor = floor * (1.0 - model.baseline)
         self._seen = view.vectors(model)
         dots = self._seen.dots(quantised(query[None])[0])
         approximate = dots.astype(np.float32) * self._seen.inverse_norm
