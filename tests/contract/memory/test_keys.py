@@ -1,8 +1,9 @@
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from memory_builders import JUNE, a_tenant
-from telha_planner.core.errors import NotFound, RequestInvalid
+from telha_planner.core.errors import NotFound, RequestInvalid, Unavailable
 from telha_planner.memory import keys
 from telha_planner.memory.store import Store
 
@@ -135,3 +136,53 @@ def test_a_key_that_breaks_a_rule_is_refused(store: Store, changed: dict[str, ob
         _create(store, **changed)
     assert refused.value.field == field
     assert keys.list_keys(store) == []
+
+
+def test_a_tenant_holds_only_so_many_keys_that_have_not_ended(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A9: the table is bounded by what holds; ended keys make room and stay listed."""
+    monkeypatch.setattr(keys, "MAX_KEYS", 3)
+    made = [_create(store)[1] for _ in range(2)]
+    _create(store, expires_us=JUNE + 10)
+    with pytest.raises(RequestInvalid, match="3 keys that have not ended"):
+        _create(store)
+    keys.create(store, "beta", name="b", rights=["read"], spaces=None, now=lambda: JUNE, create_tenant=True)
+    keys.revoke(store, made[0], now=lambda: JUNE)
+    _create(store)
+    with pytest.raises(RequestInvalid):
+        _create(store)
+    _create(store, now=lambda: JUNE + 10)
+    assert len(keys.list_keys(store, "acme")) == 5
+
+
+def test_a_key_holds_until_the_instant_it_was_given(store: Store) -> None:
+    """A6: and not at it."""
+    key, _ = _create(store, expires_us=JUNE + 10)
+    with store.reading() as connection:
+        assert keys.authenticate(connection, key, lambda: JUNE + 9) is not None
+        assert keys.authenticate(connection, key, lambda: JUNE + 10) is None
+    for refused in (JUNE, -1, 2**63 - 1):
+        with pytest.raises(RequestInvalid, match="expires_us"):
+            _create(store, expires_us=refused)
+
+
+def test_tenants_made_at_once_get_numbers_of_their_own(store: Store) -> None:
+    """A6: whoever loses the race is told to try again, and two that want one name share it."""
+
+    def make(name: str) -> int:
+        while True:
+            try:
+                key, _ = keys.create(
+                    store, name, name="k", rights=["read"], spaces=None, now=lambda: JUNE, create_tenant=True
+                )
+            except Unavailable:
+                continue
+            with store.reading() as connection:
+                found = keys.authenticate(connection, key, lambda: JUNE)
+            assert found is not None
+            return found[0].tenant
+
+    names = [f"t{number}" for number in range(12)] * 2
+    with ThreadPoolExecutor(4) as threads:
+        numbers = list(threads.map(make, names))
+    assert numbers[:12] == numbers[12:]
+    assert len(set(numbers)) == 12

@@ -1,5 +1,6 @@
 """Keys and tenants over the wire: rights, spaces, pages, and what a key may not see."""
 
+import asyncio
 import time
 from uuid import uuid4
 
@@ -7,7 +8,17 @@ import grpc
 import pytest
 from planner_server import RealPlanner
 from telha.administration.v1 import administration_pb2 as pb
-from telha_client import Client, Document, InvalidRequest, NotFound, PermissionDenied, TelhaError, Unauthenticated
+from telha_client import (
+    AsyncClient,
+    Client,
+    Document,
+    InvalidRequest,
+    NotFound,
+    PermissionDenied,
+    TelhaError,
+    Unauthenticated,
+)
+from telha_client.administration import Administration, AsyncAdministration
 from telha_planner.core.errors import Unauthenticated as Refused
 from telha_planner.memory.keys import KeyDraft
 
@@ -78,7 +89,7 @@ def test_every_key_may_end_itself_and_no_other(planner, names):
 def test_a_key_ends_by_itself(planner, names):
     """A6: from the instant on that was asked for; one that has passed is refused."""
     with admin(planner, names[0]) as client:
-        soon = time.time_ns() // 1000 + 700_000
+        soon = time.time_ns() // 1000 + 2_500_000
         made = client.administration.create_key("brief", ["read"], expires=soon)
         assert made.api_key.expires == soon
         with with_key(planner, made.key) as brief:
@@ -204,6 +215,32 @@ def test_lists_come_in_pages(planner, names):
         assert [tenant for tenant in tenants if tenant in names] == list(names)
         with pytest.raises(InvalidRequest, match="page_token"):
             client.administration.tenants(page_token=first.next_page_token)
+
+
+def test_the_asynchronous_client_administers_too(planner, names):
+    """A5: every call of the synchronous one, with the same answers."""
+
+    async def run():
+        async with AsyncClient(planner.address, planner.key("home", None, OPERATOR)) as client:
+            administration = client.administration
+            made = await administration.create_tenant(names[0])
+            key = await administration.create_key("k", ["read", "write", "admin"], tenant=names[0])
+            assert (await administration.keys(names[0])).items == (key.api_key,)
+            assert made.tenant in (await administration.tenants(page_size=1000)).items
+            async with AsyncClient(planner.address, key.key) as customer:
+                await customer.memory.ingest([Document(name="n", content="words", space="s")])
+                assert (await customer.administration.erase_space("s")).removed.sources == 1
+            assert (await administration.revoke_key(key.api_key.key_id)).revoked
+            receipt = await administration.delete_tenant(names[0])
+            assert await administration.deletion(receipt.deletion_id) == receipt
+            assert receipt in (await administration.deletions(page_size=1000)).items
+
+    asyncio.run(run())
+    calls = [
+        {name for name in vars(kind) if not name.startswith("_")} for kind in (Administration, AsyncAdministration)
+    ]
+    assert calls[0] == calls[1]
+    assert len(calls[0]) == len(ASKS)
 
 
 ASKS = {
