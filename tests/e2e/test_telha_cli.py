@@ -163,6 +163,9 @@ def test_lists_show_what_is_there(up: Up) -> None:
     assert traces
     assert {trace["kind"] for trace in traces} == {"plan"}
     assert [trace["recorded"] for trace in traces] == sorted((trace["recorded"] for trace in traces), reverse=True)
+    newest = up.run("trace", "list", "--limit", "1", "--json").json
+    behind = up.run("trace", "list", "--limit", "1", "--page-token", newest["nextPageToken"], "--json").json["traces"]
+    assert [newest["traces"][0], *behind] == up.run("trace", "list", "--limit", "2", "--json").json["traces"]
     assert up.run("trace", "list").code == up.run("sources", "list").code == 0
     assert up.run("trace", "list", "--kind", "foo").out == "no trace of kind foo\n"
     record = up.run("trace", "get", traces[0]["traceId"], "--json").json["record"]

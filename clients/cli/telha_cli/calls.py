@@ -194,10 +194,9 @@ class Service:
         left_out = {"poolLeftOut": answer["poolLeftOut"]} if answer["poolLeftOut"] else {}
         return {**answer["summary"], "record": _in_order(answer["record"]), **left_out}
 
-    def traces(self, limit: int, **filters: Any) -> Json:  # noqa: ANN401  # passed on
-        """At most *limit* traces, newest first, and a token if there are more."""
+    def traces(self, limit: int, token: str = "", **filters: Any) -> Json:  # noqa: ANN401  # passed on
+        """At most *limit* traces, newest first, behind the list that ended with *token*; a token if there are more."""
         found: list[Json] = []
-        token = ""
         while len(found) < limit:
             page = self._client.traces(**filters, page_size=min(_PAGE, limit - len(found)), page_token=token)
             found += [_json(summary) for summary in page.items]

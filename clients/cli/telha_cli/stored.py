@@ -93,6 +93,9 @@ def list_traces(
         str | None, typer.Option("--to", metavar="TIME", help="Recorded before.", show_default=False)
     ] = None,
     limit: Limit = 50,
+    page_token: Annotated[
+        str, typer.Option("--page-token", metavar="TOKEN", help="Go on behind an earlier list.", show_default=False)
+    ] = "",
     address: given.Address = None,
     key: given.Key = None,
     data: given.Data = None,
@@ -104,7 +107,7 @@ def list_traces(
     start = instants.parse("--from", since) if since is not None else None
     end = instants.parse("--to", until) if until is not None else None
     with calls.opened(address, key, data, os.environ) as service:
-        answer = service.traces(limit, kind=kind, space=space, recorded_from=start, recorded_to=end)
+        answer = service.traces(limit, page_token, kind=kind, space=space, recorded_from=start, recorded_to=end)
     output.show(answer, lambda told: tables.traces(told, kind), as_json=as_json)
 
 

@@ -87,13 +87,18 @@ def test_tenants_and_spaces_are_walls(planner, valkey_server):
         for hidden in (main, everything, select):
             with pytest.raises(NotFound):
                 limited.trace(hidden)
-        listed = {trace.trace_id for trace in limited.traces().items}
-        assert private in listed
-        assert listed.isdisjoint({main, everything})
+        spooled = limited.select([Fragment(span=Span(str(uuid4()), 7, 0, 3), text="own", score=1.0)]).trace_id
+        key_id = limited.trace(spooled).record["key_id"]
+        (own,) = store(valkey_server, limited, kind="select", spaces=[], key_id=key_id)
+        assert [trace.trace_id for trace in limited.traces().items] == [own, private]
+        assert [trace.trace_id for trace in limited.traces(space="private").items] == [private]
+        assert [trace.trace_id for trace in limited.traces(kind="select").items] == [own]
         with pytest.raises(PermissionDenied):
             limited.traces(space="main")
         with pytest.raises(InvalidRequest):
             limited.traces(space="*")
+    with planner.client(spaces=["private"]) as another:
+        assert [trace.trace_id for trace in another.traces().items] == [private]
 
 
 def test_a_writer_that_is_away_is_never_an_absent_trace(tmp_path):

@@ -78,6 +78,7 @@ def test_every_call_needs_the_internal_credential(metadata: Any, folder: Path) -
             stub.Fetch(trace_store_pb2.FetchRequest(tenant="acme", trace_id=trace_id), metadata=metadata),
             stub.Browse(trace_store_pb2.BrowseRequest(tenant="acme"), metadata=metadata),
             stub.Persisted(trace_store_pb2.PersistedRequest(trace_ids=[trace_id]), metadata=metadata),
+            stub.DeleteTenant(trace_store_pb2.DeleteTenantRequest(tenant="acme", deleted_us=2**62), metadata=metadata),
         ):
             code, reason, _, _ = await refusal(call)
             assert (code, reason) == (grpc.StatusCode.UNAUTHENTICATED, "UNAUTHENTICATED")
@@ -189,6 +190,30 @@ def test_a_caller_sees_only_traces_of_its_spaces(folder: Path) -> None:
         assert len(page.traces) == 5
         assert {trace.trace_id: list(trace.spaces) for trace in page.traces}[unlimited] == ["*"]
         assert [trace.trace_id for trace in (await browse(stub, space="zzz")).page.traces] == [unlimited]
+
+    served(folder, test)
+
+
+def test_a_limited_key_sees_its_own_calls_that_read_nothing(folder: Path) -> None:
+    """X4, M7: beside those of its spaces; another key's it does not see."""
+    mine = stored(folder, kind="select", spaces=[], key_id="mine")
+    stored(folder, kind="select", spaces=[], key_id="theirs")
+    inside = stored(folder, spaces=["a"], key_id="theirs")
+
+    async def test(stub: Any) -> None:
+        def listed(**filters: Any) -> Any:
+            request = trace_store_pb2.BrowseRequest(
+                tenant="acme", allowed_spaces=["a"], key_id="mine", list=traces_pb2.ListRequest(**filters)
+            )
+            return stub.Browse(request, metadata=credential(), timeout=10)
+
+        assert [trace.trace_id for trace in (await listed()).page.traces] == [inside, mine]
+        first = (await listed(page_size=1)).page
+        second = (await listed(page_size=1, page_token=first.next_page_token)).page
+        assert [trace.trace_id for trace in second.traces] == [mine]
+        assert not second.next_page_token
+        code, _, fields, _ = await refusal(browse(stub, allowed=("a",), page_token=first.next_page_token))
+        assert (code, fields) == (grpc.StatusCode.INVALID_ARGUMENT, ["page_token"])
 
     served(folder, test)
 
