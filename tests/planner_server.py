@@ -169,15 +169,18 @@ class RealPlanner(PlannerServer):
         self.deletions.start()
         spool, thread, server = self.spool, self.plan_thread, self.config.server
         plans, contexts = Quota(server.plan_calls_per_minute), Quota(server.context_calls_per_minute)
+        written = Quota(server.write_calls_per_minute)
         enabled = self.config.context.enabled
         context = ContextSurface(planning, self.threads, spool, contexts, self.meters, enabled=enabled)
         return [
             PlannerSurface(planning, self.threads, spool, plans).service(),
             context.service(),
-            MemorySurface(planning, thread, self._ingest, Sources(self.store), Uploads.under(server)).service(),
+            MemorySurface(
+                planning, thread, self._ingest, Sources(self.store), Uploads.under(server), written
+            ).service(),
             TracesSurface(planning, thread, spool, self.writer, server.max_message_bytes).service(),
             AdministrationSurface(
-                planning, thread, self.writes, self.directory, self._ingest, self.deletions
+                planning, thread, self.writes, self.directory, self._ingest, self.deletions, written
             ).service(),
         ]
 

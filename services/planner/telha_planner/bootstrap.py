@@ -115,8 +115,11 @@ async def serve(config: PlannerConfig) -> None:
         parts.callback(writes.close)
         directory = Directory(store, now)
         deletions = Deletions(directory, thread, writes, planning.forget, writer, now)
-        administration = AdministrationSurface(planning, thread, writes, directory, ingest, deletions)
-        listener = _listener(config, planning, threads, spool, writer, ingest, Sources(store), meters, administration)
+        write_quota = Quota(config.server.write_calls_per_minute)
+        administration = AdministrationSurface(planning, thread, writes, directory, ingest, deletions, write_quota)
+        listener = _listener(
+            config, planning, threads, spool, writer, ingest, Sources(store), meters, administration, write_quota
+        )
         await listener.start()
         deletions.start()
         parts.push_async_callback(deletions.stop)
@@ -169,13 +172,14 @@ def _listener(
     sources: Sources,
     meters: Meters,
     administration: AdministrationSurface,
+    write_quota: Quota,
 ) -> Listener:
     plan_quota = Quota(config.server.plan_calls_per_minute)
     context_quota = Quota(config.server.context_calls_per_minute)
     surfaces = (
         PlannerSurface(planning, threads, spool, plan_quota),
         ContextSurface(planning, threads, spool, context_quota, meters, enabled=config.context.enabled),
-        MemorySurface(planning, threads.plans, ingest, sources, Uploads.under(config.server)),
+        MemorySurface(planning, threads.plans, ingest, sources, Uploads.under(config.server), write_quota),
         TracesSurface(planning, threads.plans, spool, writer, config.server.max_message_bytes),
         administration,
     )

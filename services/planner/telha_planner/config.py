@@ -153,6 +153,7 @@ class ServerSettings(Section):
     drain_ms: Annotated[int, Field(ge=0, le=600_000)] = 10_000
     plan_calls_per_minute: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     context_calls_per_minute: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    write_calls_per_minute: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     metrics_port: Annotated[int, Field(ge=0, le=65_535)] = 0
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] = "json"

@@ -28,6 +28,7 @@ from .call import Call, Service
 from .deletions import Deletions
 from .dispatch import PlanThread, WorkThread
 from .ports import Directory, Ingest, Planning
+from .quota import Quota
 from .translate_administration import (
     deletion_message,
     erase_space_response,
@@ -56,6 +57,7 @@ class AdministrationSurface:
 
     Args:
         writes: The thread of the writes of keys and tenants.
+        quota: Writes of each key, those of `Memory` included; ending a key never waits for it.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class AdministrationSurface:
         directory: Directory,
         ingest: Ingest,
         deletions: Deletions,
+        quota: Quota,
     ) -> None:
         self._planning = planning
         self._thread = thread
@@ -73,6 +76,7 @@ class AdministrationSurface:
         self._directory = directory
         self._ingest = ingest
         self._deletions = deletions
+        self._quota = quota
         self._deleting: set[asyncio.Task[Deletion]] = set()
 
     def service(self) -> Service:
@@ -99,7 +103,7 @@ class AdministrationSurface:
             _need_administration(caller)
             return decode(pb.CreateKeyRequest, raw)
 
-        caller, request = await self._as_caller(call, read)
+        caller, request = await self._as_caller(call, read, self._quota)
         tenant, draft = read_tenant(request), read_draft(request)
         key, info = await self._writes.run(lambda: self._directory.create_key(caller, tenant, draft), call.deadline)
         return pb.CreateKeyResponse(key=key, api_key=key_message(info))
@@ -147,7 +151,7 @@ class AdministrationSurface:
             check_name("name", name)
             return name
 
-        caller, name = await self._as_caller(call, read)
+        caller, name = await self._as_caller(call, read, self._quota)
         info, created = await self._writes.run(lambda: self._directory.create_tenant(caller, name), call.deadline)
         return pb.CreateTenantResponse(tenant=tenant_message(info), created=created)
 
@@ -175,7 +179,7 @@ class AdministrationSurface:
             check_name("tenant", name)
             return self._directory.deletable(caller, name)
 
-        _, number = await self._as_caller(call, read)
+        _, number = await self._as_caller(call, read, self._quota)
         task = asyncio.create_task(self._delete(number, call.deadline))
         self._deleting.add(task)
         task.add_done_callback(self._deleting.discard)
@@ -216,7 +220,7 @@ class AdministrationSurface:
             caller.need_space(space)
             return space
 
-        caller, space = await self._as_caller(call, read)
+        caller, space = await self._as_caller(call, read, self._quota)
         return erase_space_response(await self._ingest.erase_space(caller.tenant, space))
 
     async def _delete(self, number: int, deadline: float) -> Deletion:
@@ -228,8 +232,8 @@ class AdministrationSurface:
                 return await self._deletions.finish(deletion)
         return deletion
 
-    async def _as_caller(self, call: Call, work: Callable[[Caller], T]) -> tuple[Caller, T]:
-        credential = call.need_credential()
+    async def _as_caller(self, call: Call, work: Callable[[Caller], T], quota: Quota | None = None) -> tuple[Caller, T]:
+        credential = call.need_credential() if quota is None else call.admitted(quota)
 
         def run() -> tuple[Caller, T]:
             caller = self._planning.caller(credential)

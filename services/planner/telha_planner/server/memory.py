@@ -23,6 +23,7 @@ from .call import Call, Service
 from .dispatch import PlanThread
 from .idempotency import read_key
 from .ports import Ingest, Planning, Sources
+from .quota import Quota
 from .translate_memory import (
     artifacts_response,
     erase_response,
@@ -53,16 +54,22 @@ T = TypeVar("T")
 
 
 class MemorySurface:
-    """Serves `telha.memory.v1.Memory`."""
+    """
+    Serves `telha.memory.v1.Memory`.
+
+    Args:
+        quota: Writes of each key, those of `Administration` included.
+    """
 
     def __init__(
-        self, planning: Planning, thread: PlanThread, ingest: Ingest, sources: Sources, uploads: Uploads
+        self, planning: Planning, thread: PlanThread, ingest: Ingest, sources: Sources, uploads: Uploads, quota: Quota
     ) -> None:
         self._planning = planning
         self._thread = thread
         self._ingest = ingest
         self._sources = sources
         self._uploads = uploads
+        self._quota = quota
 
     def service(self) -> Service:
         """The service for the listener."""
@@ -202,7 +209,7 @@ class MemorySurface:
         return reembed_response(await self._ingest.reembed(caller.tenant, after))
 
     async def _as_caller(self, call: Call, right: str, work: Callable[[Caller], T]) -> tuple[Caller, T]:
-        credential = call.need_credential()
+        credential = call.admitted(self._quota) if right == "write" else call.need_credential()
 
         def run() -> tuple[Caller, T]:
             caller = self._planning.caller(credential)
