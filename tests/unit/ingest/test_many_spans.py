@@ -7,9 +7,9 @@ from ingest_builders import a_document
 from markdown_it.token import Token
 from telha_planner.config import ServerSettings
 from telha_planner.core.errors import RequestInvalid
-from telha_planner.ingest import conversation, html_layout, markdown, worker
+from telha_planner.ingest import conversation, html, markdown, worker
 from telha_planner.ingest import parse as parsing
-from telha_planner.ingest.document import MAX_STREAMED_SPANS, DocumentInput, TooManySpans
+from telha_planner.ingest.document import JSON_LINES, MAX_STREAMED_SPANS, DocumentHeader, DocumentInput, TooManySpans
 from telha_planner.ingest.parse import parse
 
 Made = Callable[[int], str]
@@ -42,7 +42,7 @@ def test_as_many_spans_as_allowed_pass_and_one_more_does_not(shape: str, media_t
 
 
 @pytest.mark.parametrize("item", ["- a\n", "> a\n\n", "# a\n", "a\n\n", "1. > - a\n", "```\n```\n", "a\n=\n"])
-def test_the_parser_stops_before_all_of_the_structure_is_in_memory(monkeypatch: pytest.MonkeyPatch, item: str) -> None:
+def test_the_parser_stops_before_all_of_the_structure_is_in_memory(item: str) -> None:
     """M2: what a refused document costs is bounded by the limit, not by its size."""
     held = []
 
@@ -51,38 +51,58 @@ def test_the_parser_stops_before_all_of_the_structure_is_in_memory(monkeypatch: 
             super().append(token)
             held.append(len(self))
 
-    monkeypatch.setattr(markdown, "_MOST_TOKENS", 1000)
     tokens = Counted()
     with pytest.raises(TooManySpans):
-        markdown._parser().block.parse(item * 5000, markdown._parser(), {}, tokens)
+        markdown._parser().block.parse(item * 5000, markdown._parser(), {markdown._BOUND: 1000}, tokens)
     assert 1000 < held[-1] < 1100
 
 
 @pytest.mark.parametrize(
     "piece", ["<p>a", "<li>a", "<table><tr><td>a<td>b</table>", "a<br><br>", "<h1>a</h1>", "<pre>a</pre>"]
 )
-def test_a_page_stops_before_all_of_it_is_laid_out(monkeypatch: pytest.MonkeyPatch, piece: str) -> None:
+def test_a_page_stops_before_all_of_it_is_laid_out(piece: str) -> None:
     """M2: blocks are counted while they are made."""
-    monkeypatch.setattr(html_layout, "MAX_BASE_SPANS", 100)
-    parse(_document(piece * 100, "text/html"), "acme")
+    html.parse(piece * 100, 100)
     with pytest.raises(TooManySpans):
-        parse(_document(piece * 101, "text/html"), "acme")
+        html.parse(piece * 101, 100)
 
 
-def test_cells_of_one_row_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cells_of_one_row_are_counted() -> None:
     """M2: a row of a million cells is one span in the end, but not before."""
-    monkeypatch.setattr(html_layout, "MAX_BASE_SPANS", 100)
     with pytest.raises(TooManySpans):
-        parse(_document("x<table><tr>" + "<td>" * 201, "text/html"), "acme")
+        html.parse("x<table><tr>" + "<td>" * 201, 100)
 
 
-def test_turns_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_turns_are_counted() -> None:
     """M2: line by line."""
-    monkeypatch.setattr(conversation, "MAX_BASE_SPANS", 100)
     turn = '{"speaker": "a", "text": "b"}\n'
-    parse(_document(turn * 100, "application/x-ndjson"), "acme")
+    conversation.parse(turn * 100, "application/x-ndjson", 100)
     with pytest.raises(TooManySpans):
-        parse(_document(turn * 101, "application/x-ndjson"), "acme")
+        conversation.parse(turn * 101, "application/x-ndjson", 100)
+
+
+@pytest.mark.parametrize(
+    ("unit", "media_type"),
+    [
+        ("a\n\n", "text/plain"),
+        ("- a\n", "text/markdown"),
+        ("<p>a", "text/html"),
+        ('{"speaker": "a", "text": "b"}\n', JSON_LINES),
+    ],
+)
+def test_a_streamed_document_may_have_more_spans_than_a_call(
+    monkeypatch: pytest.MonkeyPatch, unit: str, media_type: str
+) -> None:
+    """M8: its own bound holds in every format, before and after it is cut."""
+    monkeypatch.setattr(worker, "MAX_STREAMED_SPANS", 40)
+    header = DocumentHeader(None, "a", None, "main", media_type, None)
+    record = worker._streamed("acme", header, (unit * 40).encode())
+    assert sum(span.kind != "section" for span in record.spans) == 40
+    with pytest.raises(RequestInvalid, match="at most 40 spans"):
+        worker._streamed("acme", header, (unit * 41).encode())
+    if media_type != "text/plain":  # the parsers are told the bound that holds
+        with pytest.raises(TooManySpans):
+            parsing._read(unit * 90, media_type, 40)
 
 
 def test_the_bound_of_a_call_is_shared_by_its_documents(monkeypatch: pytest.MonkeyPatch) -> None:

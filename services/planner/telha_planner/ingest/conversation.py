@@ -57,13 +57,13 @@ class Conversation(NamedTuple):
     began: int | None
 
 
-def parse(source: str, media_type: str) -> Conversation:
+def parse(source: str, media_type: str, most_spans: int = MAX_BASE_SPANS) -> Conversation:
     """
     The conversation in *source*, of one of the two media types.
 
     Raises:
         RequestInvalid: It has another shape, a blank speaker or text, or a time that does not say its offset.
-        TooManySpans: It has more turns than one call may write.
+        TooManySpans: It has more than *most_spans* turns.
     """
     parts: list[str] = []
     blocks: list[Block] = []
@@ -71,7 +71,7 @@ def parse(source: str, media_type: str) -> Conversation:
     for place, turn in _turns(source, media_type):
         speaker, text = _said(place, turn)
         time, date = (None, "") if turn.time is None else _instant(place, turn.time)
-        if len(blocks) == MAX_BASE_SPANS:
+        if len(blocks) == most_spans:
             raise TooManySpans
         paragraph = f"{speaker}: {text}"
         parts.append(paragraph)

@@ -25,7 +25,7 @@ from typing import NamedTuple
 from telha_planner.core.errors import RequestInvalid
 
 from .blocks import Block
-from .document import WHITE_SPACE
+from .document import MAX_BASE_SPANS, WHITE_SPACE
 from .html_elements import (
     BLOCKS,
     BREAKS_ONLY,
@@ -71,15 +71,15 @@ class Page(NamedTuple):
     language: str | None
 
 
-def parse(source: str) -> Page:
+def parse(source: str, most_spans: int = MAX_BASE_SPANS) -> Page:
     """
     The page that *source* shows.
 
     Raises:
         RequestInvalid: It shows nothing, or declares another character set than UTF-8.
-        TooManySpans: It has more blocks, or cells, than one call may write; found before all of it is in memory.
+        TooManySpans: It has more than *most_spans* blocks, or far more cells; found before all of it is in memory.
     """
-    page = _Page()
+    page = _Page(Layout(most_spans=most_spans))
     tokens = Tokens(source)
     for token in tokens.walk():
         page.take(token)

@@ -62,11 +62,13 @@ class Layout:
         preformatted: How many open elements keep white space.
         roles: Of the open lists' items and quotes, the innermost last.
         heading: Level of the open heading, or 0.
+        most_spans: Blocks that there may be.
     """
 
     preformatted: int = 0
     roles: list[str] = field(default_factory=list)
     heading: int = 0
+    most_spans: int = MAX_BASE_SPANS
     _shown: list[_Shown] = field(default_factory=list)
     _parts: list[str] = field(default_factory=list)
     _links: dict[str, None] = field(default_factory=dict)
@@ -126,7 +128,7 @@ class Layout:
         return _assembled(self._shown)
 
     def _bound(self) -> None:
-        if len(self._shown) > MAX_BASE_SPANS or self._waiting > 2 * MAX_BASE_SPANS:
+        if len(self._shown) > self.most_spans or self._waiting > 2 * self.most_spans:
             raise TooManySpans
 
     def write_line_break(self) -> None:

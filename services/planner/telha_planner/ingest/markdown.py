@@ -26,7 +26,8 @@ from .blocks import LONGEST_HEAD, Block, trimmed
 from .document import MAX_BASE_SPANS, WHITE_SPACE, TooManySpans
 
 _NESTING = 20
-_MOST_TOKENS = 5 * MAX_BASE_SPANS  # a list item has five; what is nested has more, and so fewer items
+_TOKENS_OF_A_SPAN = 5  # a list item has five; what is nested has more, and so fewer items
+_BOUND = "most tokens"
 _LONGEST_INLINE = 4096
 _LONGEST_TITLE = 200
 _MOST_LINKS = 32
@@ -45,18 +46,18 @@ class Markdown:
     title: str | None
 
 
-def parse(text: str) -> Markdown:
+def parse(text: str, most_spans: int = MAX_BASE_SPANS) -> Markdown:
     """
     The blocks of the Markdown document *text*.
 
     Raises:
-        TooManySpans: Its structure alone would be too much; found before all of it is in memory.
+        TooManySpans: Its structure alone would be more than *most_spans*; found before all of it is in memory.
     """
     front = _front_matter(text)
     # The parser sees blank lines in its place, so that line numbers stay.
     source = "\n" * text.count("\n", 0, front.end) + text[front.end :] if front else text
     lines = _Lines(text)
-    leaves = list(_Leaves(source, lines).walk())
+    leaves = list(_Leaves(source, lines, environment={_BOUND: _TOKENS_OF_A_SPAN * most_spans}).walk())
     if front is not None:
         leaves.insert(0, front)
     title = _FRONT_TITLE.search(text, front.start, front.end) if front else None
@@ -185,7 +186,7 @@ def _parser() -> MarkdownIt:
 
 def _bound(state: StateBlock, _first: int, _last: int, _silent: bool) -> bool:  # the parser's interface
     """A rule that matches nothing, and is asked at the begin of each block."""
-    if len(state.tokens) > _MOST_TOKENS:
+    if len(state.tokens) > state.env[_BOUND]:
         raise TooManySpans
     return False
 

@@ -80,7 +80,7 @@ def parse(document: DocumentInput, tenant_name: str, most_spans: int = MAX_BASE_
         TooManySpans: It has more.
     """
     media_type = document.resolved_media_type
-    content = _read(canonical_text(document.content), media_type)
+    content = _read(canonical_text(document.content), media_type, most_spans)
     blocks = tuple(islice(cut(content.text, content.blocks), most_spans + 1))
     if len(blocks) > most_spans:
         raise TooManySpans
@@ -108,15 +108,15 @@ def parse(document: DocumentInput, tenant_name: str, most_spans: int = MAX_BASE_
     )
 
 
-def _read(text: str, media_type: str) -> _Content:
+def _read(text: str, media_type: str, most_spans: int) -> _Content:
     if media_type == HTML:
-        page = html.parse(text)
+        page = html.parse(text, most_spans)
         return _Content(page.text, page.blocks, _said(title=page.title, lang=page.language), is_made=True)
     if media_type in (JSON, JSON_LINES):
-        talk = conversation.parse(text, media_type)
+        talk = conversation.parse(text, media_type, most_spans)
         return _Content(talk.text, talk.blocks, began=talk.began, is_made=True)
     if media_type == MARKDOWN:
-        parsed = markdown.parse(text)
+        parsed = markdown.parse(text, most_spans)
         return _Content(text, parsed.blocks, _said(title=parsed.title))
     return _Content(text, paragraphs(text))
 
