@@ -5,8 +5,9 @@ from typing import TypeVar
 
 from telha.administration.v1 import administration_pb2 as pb
 
+from .fields import extend, micros, named, put
 from .inputs import Instant
-from .requests import Prepared, _extend, _micros, _named, _put
+from .requests import Prepared
 from .results import Page
 from .tenancy import ApiKey, Deletion, NewKey, NewTenant, Removed, SpaceErasure, Tenant
 
@@ -32,11 +33,11 @@ def create_key(
 ) -> Prepared[NewKey]:
     """`CreateKey`."""
     message = pb.CreateKeyRequest()
-    _put(message, "tenant", tenant)
-    _put(message, "name", name)
-    message.rights.extend(_named(_RIGHTS, right, f"rights[{index}]") for index, right in enumerate(rights))
-    _extend(message.spaces, spaces, "spaces")
-    _put(message, "expires_us", _micros(expires, "expires_us"))
+    put(message, "tenant", tenant)
+    put(message, "name", name)
+    message.rights.extend(named(_RIGHTS, right, f"rights[{index}]") for index, right in enumerate(rights))
+    extend(message.spaces, spaces, "spaces")
+    put(message, "expires_us", micros(expires, "expires_us"))
 
     def read(raw: bytes) -> NewKey:
         answer = pb.CreateKeyResponse.FromString(raw)
@@ -48,9 +49,9 @@ def create_key(
 def keys(tenant: str | None, page_size: int, page_token: str, timeout: float | None) -> Prepared[Page[ApiKey]]:
     """`ListKeys`."""
     message = pb.ListKeysRequest()
-    _put(message, "tenant", tenant)
-    _put(message, "page_size", page_size)
-    _put(message, "page_token", page_token)
+    put(message, "tenant", tenant)
+    put(message, "page_size", page_size)
+    put(message, "page_token", page_token)
 
     def read(raw: bytes) -> Page[ApiKey]:
         answer = pb.ListKeysResponse.FromString(raw)
@@ -62,7 +63,7 @@ def keys(tenant: str | None, page_size: int, page_token: str, timeout: float | N
 def revoke_key(key_id: str, timeout: float | None) -> Prepared[ApiKey]:
     """`RevokeKey`; a second time changes nothing, so it may be repeated."""
     message = pb.RevokeKeyRequest()
-    _put(message, "key_id", key_id)
+    put(message, "key_id", key_id)
     return Prepared(
         f"{_SERVICE}/RevokeKey", message, lambda raw: _key(pb.RevokeKeyResponse.FromString(raw).api_key), True, timeout
     )
@@ -71,7 +72,7 @@ def revoke_key(key_id: str, timeout: float | None) -> Prepared[ApiKey]:
 def create_tenant(name: str, timeout: float | None) -> Prepared[NewTenant]:
     """`CreateTenant`; a second time changes nothing, so it may be repeated."""
     message = pb.CreateTenantRequest()
-    _put(message, "name", name)
+    put(message, "name", name)
 
     def read(raw: bytes) -> NewTenant:
         answer = pb.CreateTenantResponse.FromString(raw)
@@ -83,8 +84,8 @@ def create_tenant(name: str, timeout: float | None) -> Prepared[NewTenant]:
 def tenants(page_size: int, page_token: str, timeout: float | None) -> Prepared[Page[Tenant]]:
     """`ListTenants`."""
     message = pb.ListTenantsRequest()
-    _put(message, "page_size", page_size)
-    _put(message, "page_token", page_token)
+    put(message, "page_size", page_size)
+    put(message, "page_token", page_token)
 
     def read(raw: bytes) -> Page[Tenant]:
         answer = pb.ListTenantsResponse.FromString(raw)
@@ -96,22 +97,22 @@ def tenants(page_size: int, page_token: str, timeout: float | None) -> Prepared[
 def delete_tenant(name: str, timeout: float | None) -> Prepared[Deletion]:
     """`DeleteTenant`."""
     message = pb.DeleteTenantRequest()
-    _put(message, "tenant", name)
+    put(message, "tenant", name)
     return Prepared(f"{_SERVICE}/DeleteTenant", message, _reading(pb.DeleteTenantResponse), False, timeout)
 
 
 def deletion(deletion_id: str, timeout: float | None) -> Prepared[Deletion]:
     """`GetDeletion`."""
     message = pb.GetDeletionRequest()
-    _put(message, "deletion_id", deletion_id)
+    put(message, "deletion_id", deletion_id)
     return Prepared(f"{_SERVICE}/GetDeletion", message, _reading(pb.GetDeletionResponse), True, timeout)
 
 
 def deletions(page_size: int, page_token: str, timeout: float | None) -> Prepared[Page[Deletion]]:
     """`ListDeletions`."""
     message = pb.ListDeletionsRequest()
-    _put(message, "page_size", page_size)
-    _put(message, "page_token", page_token)
+    put(message, "page_size", page_size)
+    put(message, "page_token", page_token)
 
     def read(raw: bytes) -> Page[Deletion]:
         answer = pb.ListDeletionsResponse.FromString(raw)
@@ -123,7 +124,7 @@ def deletions(page_size: int, page_token: str, timeout: float | None) -> Prepare
 def erase_space(space: str, timeout: float | None) -> Prepared[SpaceErasure]:
     """`EraseSpace`."""
     message = pb.EraseSpaceRequest()
-    _put(message, "space", space)
+    put(message, "space", space)
 
     def read(raw: bytes) -> SpaceErasure:
         answer = pb.EraseSpaceResponse.FromString(raw)

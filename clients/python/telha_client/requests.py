@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, TypeVar
 
@@ -15,6 +14,7 @@ from telha.trace.v1 import traces_pb2
 
 from . import responses
 from .errors import invalid
+from .fields import extend, micros, named, put, utf8
 from .inputs import Artifact, Clarification, Document, Edge, Fragment, Instant, Node, Span
 from .options import ContextOptions, PlanOptions, ReadOptions, SelectOptions, check
 from .results import (
@@ -40,7 +40,6 @@ TEXT_PIECE = 1 << 20
 """Bytes of a source's text that are asked for at once, below the least limit that a server is likely to have."""
 
 _MAX_EXACT = 2**53 - 1
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LEGS = {
     "structured": plan_pb2.LEG_STRUCTURED,
     "semantic": plan_pb2.LEG_SEMANTIC,
@@ -74,7 +73,7 @@ def plan(question: str | None, options: PlanOptions) -> Prepared[Plan]:
     check(options, PlanOptions)
     message = planner_pb2.PlanRequest()
     _fill_read(message, question, options)
-    _put(message, "allow_ungrounded", options.get("allow_ungrounded"))
+    put(message, "allow_ungrounded", options.get("allow_ungrounded"))
     return Prepared("/telha.planner.v1.Planner/Plan", message, responses.plan, True, options.get("timeout"))
 
 
@@ -84,7 +83,7 @@ def context(question: str | None, options: ContextOptions) -> Prepared[Context]:
     message = context_pb2.BuildRequest()
     _fill_read(message, question, options)
     for name in ("open_questions", "scores", "stats"):
-        _put(message.include, name, options.get(name))
+        put(message.include, name, options.get(name))
     return Prepared("/telha.context.v1.Context/Build", message, responses.context, True, options.get("timeout"))
 
 
@@ -92,15 +91,15 @@ def select(pool: Iterable[Fragment], options: SelectOptions) -> Prepared[Plan]:
     """`Planner.Select`."""
     check(options, SelectOptions)
     message = planner_pb2.SelectRequest()
-    _put(message, "question", options.get("question"))
+    put(message, "question", options.get("question"))
     _fill_limits(message, options)
-    _put(message, "allow_ungrounded", options.get("allow_ungrounded"))
+    put(message, "allow_ungrounded", options.get("allow_ungrounded"))
     for index, fragment in enumerate(pool):
         added, place = message.pool.add(), f"pool[{index}]"
         _put_span(added.span, fragment.span, f"{place}.span")
-        _put(added, "span_class", _named(_CLASSES, fragment.span_class, f"{place}.class"), place)
+        put(added, "span_class", named(_CLASSES, fragment.span_class, f"{place}.class"), place)
         for name in ("kind", "text", "tokens", "score"):
-            _put(added, name, getattr(fragment, name), place)
+            put(added, name, getattr(fragment, name), place)
     return Prepared("/telha.planner.v1.Planner/Select", message, responses.select, True, options.get("timeout"))
 
 
@@ -115,11 +114,11 @@ def ingest(
         content = document.content
         if isinstance(content, Path):
             content = content.read_bytes()
-        _put(added, "content", content if isinstance(content, bytes) else _utf8(content, f"{place}.content"), place)
-        _put(added, "space", space if document.space is None else document.space, place)
+        put(added, "content", content if isinstance(content, bytes) else utf8(content, f"{place}.content"), place)
+        put(added, "space", space if document.space is None else document.space, place)
         for name in ("source_id", "name", "uri", "media_type"):
-            _put(added, name, getattr(document, name), place)
-        _put(added, "valid_from_us", _micros(document.valid_from, f"{place}.valid_from_us"), place)
+            put(added, name, getattr(document, name), place)
+        put(added, "valid_from_us", micros(document.valid_from, f"{place}.valid_from_us"), place)
     return _write("Ingest", message, responses.ingestion, key, timeout)
 
 
@@ -137,12 +136,12 @@ def upload(
         content = Content.of_file(given)
         document = Document(name=str(getattr(given, "name", "")), content=b"")
     header = memory_pb2.IngestStreamHeader()
-    _put(header, "space", space if document.space is None else document.space, "header")
+    put(header, "space", space if document.space is None else document.space, "header")
     for name in ("source_id", "name", "uri", "media_type"):
-        _put(header, name, getattr(document, name), "header")
-    _put(header, "valid_from_us", _micros(document.valid_from, "header.valid_from_us"), "header")
-    _put(header, "content_bytes", content.size, "header")
-    _put(header, "idempotency_key", key, "header")
+        put(header, name, getattr(document, name), "header")
+    put(header, "valid_from_us", micros(document.valid_from, "header.valid_from_us"), "header")
+    put(header, "content_bytes", content.size, "header")
+    put(header, "idempotency_key", key, "header")
     return PreparedUpload(f"{_MEMORY}/IngestStream", header, content, responses.streamed, bool(key), timeout)
 
 
@@ -159,7 +158,7 @@ def _content(document: Document) -> Content:
     content = document.content
     if isinstance(content, Path):
         return Content.of_path(content)
-    return Content.of_bytes(content if isinstance(content, bytes) else _utf8(content, "chunk"))
+    return Content.of_bytes(content if isinstance(content, bytes) else utf8(content, "chunk"))
 
 
 def put_artifacts(artifacts: Iterable[Artifact], key: str | None, timeout: float | None) -> Prepared[WrittenArtifacts]:
@@ -168,9 +167,9 @@ def put_artifacts(artifacts: Iterable[Artifact], key: str | None, timeout: float
     for index, artifact in enumerate(artifacts):
         added, place = message.artifacts.add(), f"artifacts[{index}]"
         for name in ("artifact_id", "space", "name", "text"):
-            _put(added, name, getattr(artifact, name), place)
-        _extend(added.derived_from, artifact.derived_from, f"{place}.derived_from")
-        _put(added, "valid_from_us", _micros(artifact.valid_from, f"{place}.valid_from_us"), place)
+            put(added, name, getattr(artifact, name), place)
+        extend(added.derived_from, artifact.derived_from, f"{place}.derived_from")
+        put(added, "valid_from_us", micros(artifact.valid_from, f"{place}.valid_from_us"), place)
     return _write("PutArtifacts", message, responses.artifacts, key, timeout)
 
 
@@ -180,15 +179,15 @@ def put_nodes(nodes: Iterable[Node], key: str | None, timeout: float | None) -> 
     for index, node in enumerate(nodes):
         added, place = message.nodes.add(), f"nodes[{index}]"
         for name in ("node_id", "space", "type"):
-            _put(added, name, getattr(node, name), place)
+            put(added, name, getattr(node, name), place)
         if node.properties is not None:
             _put_object(added.properties, node.properties, f"{place}.properties")
         _put_validity(added, node, place)
         for number, span in enumerate(node.provenance):
             _put_span(added.provenance.add(), span, f"{place}.provenance[{number}]")
         if node.vector is not None:
-            _put(added.vector, "model", node.vector.model, f"{place}.vector")
-            _extend(added.vector.values, node.vector.values, f"{place}.vector.values")
+            put(added.vector, "model", node.vector.model, f"{place}.vector")
+            extend(added.vector.values, node.vector.values, f"{place}.vector.values")
     return _write("PutNodes", message, responses.committed(memory_pb2.PutNodesResponse), key, timeout)
 
 
@@ -198,7 +197,7 @@ def put_edges(edges: Iterable[Edge], key: str | None, timeout: float | None) -> 
     for index, edge in enumerate(edges):
         added, place = message.edges.add(), f"edges[{index}]"
         for name in ("edge_id", "from_node_id", "to_node_id", "type", "confidence"):
-            _put(added, name, getattr(edge, name), place)
+            put(added, name, getattr(edge, name), place)
         _put_validity(added, edge, place)
     return _write("PutEdges", message, responses.committed(memory_pb2.PutEdgesResponse), key, timeout)
 
@@ -211,7 +210,7 @@ def put_clarifications(
     for index, clarification in enumerate(clarifications):
         added = message.clarifications.add()
         for name in ("clarification_id", "node_id", "state", "question"):
-            _put(added, name, getattr(clarification, name), f"clarifications[{index}]")
+            put(added, name, getattr(clarification, name), f"clarifications[{index}]")
     read = responses.committed(memory_pb2.PutClarificationsResponse)
     return _write("PutClarifications", message, read, key, timeout)
 
@@ -227,12 +226,12 @@ def source(
 ) -> Prepared[SourceText]:
     """`Memory.GetSource`; of the text, a piece from byte *text_start* on."""
     message = memory_pb2.GetSourceRequest()
-    _put(message, "source_id", source_id)
-    _put(message, "source_version_tx", version)
-    _put(message, "include_text", include_text)
+    put(message, "source_id", source_id)
+    put(message, "source_version_tx", version)
+    put(message, "include_text", include_text)
     if include_text:
-        _put(message, "text_start", text_start)
-        _put(message, "text_limit", TEXT_PIECE)
+        put(message, "text_start", text_start)
+        put(message, "text_limit", TEXT_PIECE)
     _put_window(message, valid_time, tx_time)
     return Prepared(f"{_MEMORY}/GetSource", message, responses.source, True, timeout)
 
@@ -240,23 +239,23 @@ def source(
 def sources(spaces: Sequence[str], page_size: int, page_token: str, timeout: float | None) -> Prepared[Page[Source]]:
     """`Memory.ListSources`."""
     message = memory_pb2.ListSourcesRequest()
-    _extend(message.spaces, spaces, "spaces")
-    _put(message, "page_size", page_size)
-    _put(message, "page_token", page_token)
+    extend(message.spaces, spaces, "spaces")
+    put(message, "page_size", page_size)
+    put(message, "page_token", page_token)
     return Prepared(f"{_MEMORY}/ListSources", message, responses.sources, True, timeout)
 
 
 def erase_source(source_id: str, key: str | None, timeout: float | None) -> Prepared[Erasure]:
     """`Memory.EraseSource`."""
     message = memory_pb2.EraseSourceRequest()
-    _put(message, "source_id", source_id)
+    put(message, "source_id", source_id)
     return _write("EraseSource", message, responses.erasure, key, timeout)
 
 
 def reembed(cursor: str, timeout: float | None) -> Prepared[Reembedding]:
     """`Memory.Reembed`; repeating it does no harm, since what has a vector is left alone."""
     message = memory_pb2.ReembedRequest()
-    _put(message, "cursor", cursor)
+    put(message, "cursor", cursor)
     return Prepared(f"{_MEMORY}/Reembed", message, responses.reembedding, True, timeout)
 
 
@@ -272,20 +271,20 @@ def query(
 ) -> Prepared[QueryPage]:
     """`Memory.Query`."""
     message = memory_pb2.QueryRequest()
-    _put(message, "find", find)
+    put(message, "find", find)
     if where is not None:
         _put_object(message.where, where, "where")
     _put_window(message, valid_time, tx_time)
-    _extend(message.spaces, spaces, "spaces")
-    _put(message, "page_size", page_size)
-    _put(message, "page_token", page_token)
+    extend(message.spaces, spaces, "spaces")
+    put(message, "page_size", page_size)
+    put(message, "page_token", page_token)
     return Prepared(f"{_MEMORY}/Query", message, responses.query, True, timeout)
 
 
 def trace(trace_id: str, timeout: float | None) -> Prepared[Trace]:
     """`Traces.Get`."""
     message = traces_pb2.GetRequest()
-    _put(message, "trace_id", trace_id)
+    put(message, "trace_id", trace_id)
     return Prepared("/telha.trace.v1.Traces/Get", message, responses.trace, True, timeout)
 
 
@@ -300,12 +299,12 @@ def traces(
 ) -> Prepared[Page[TraceSummary]]:
     """`Traces.List`."""
     message = traces_pb2.ListRequest()
-    _put(message, "kind", kind)
-    _put(message, "space", space)
-    _put(message, "from_us", _micros(recorded_from, "from_us"))
-    _put(message, "to_us", _micros(recorded_to, "to_us"))
-    _put(message, "page_size", page_size)
-    _put(message, "page_token", page_token)
+    put(message, "kind", kind)
+    put(message, "space", space)
+    put(message, "from_us", micros(recorded_from, "from_us"))
+    put(message, "to_us", micros(recorded_to, "to_us"))
+    put(message, "page_size", page_size)
+    put(message, "page_token", page_token)
     return Prepared("/telha.trace.v1.Traces/List", message, responses.traces, True, timeout)
 
 
@@ -320,77 +319,52 @@ def _write(
     timeout: float | None,
 ) -> Prepared[T]:
     """A write, which may be repeated only under an idempotency key."""
-    _put(message, "idempotency_key", key)
+    put(message, "idempotency_key", key)
     return Prepared(f"{_MEMORY}/{method}", message, read, bool(key), timeout)
 
 
 def _fill_read(message: Any, question: str | None, options: ReadOptions) -> None:  # noqa: ANN401 (two messages alike)
-    _put(message, "question", question)
+    put(message, "question", question)
     find, find_limit, where = options.get("find"), options.get("find_limit"), options.get("where")
     if find is not None or find_limit is not None or where is not None:
         message.query.SetInParent()
-        _put(message.query, "find", find, "query")
-        _put(message.query, "limit", find_limit, "query")
+        put(message.query, "find", find, "query")
+        put(message.query, "limit", find_limit, "query")
         if where is not None:
             _put_object(message.query.where, where, "query.where")
     vector = options.get("vector")
     if vector is not None:
         message.vector.SetInParent()
-        _extend(message.vector.values, vector, "vector.values")
-        _put(message.vector, "model", options.get("vector_model"), "vector")
-    _put(message, "expand_depth", options.get("expand_depth"))
+        extend(message.vector.values, vector, "vector.values")
+        put(message.vector, "model", options.get("vector_model"), "vector")
+    put(message, "expand_depth", options.get("expand_depth"))
     _put_window(message, options.get("valid_time"), options.get("tx_time"))
     _fill_limits(message, options)
-    _extend(message.spaces, options.get("spaces", ()), "spaces")
+    extend(message.spaces, options.get("spaces", ()), "spaces")
     for index, leg in enumerate(options.get("legs", ())):
-        message.legs.append(_named(_LEGS, leg, f"legs[{index}]"))
+        message.legs.append(named(_LEGS, leg, f"legs[{index}]"))
 
 
 def _fill_limits(message: Any, options: Mapping[str, Any]) -> None:  # noqa: ANN401 (three messages alike)
-    _put(message.budget, "max_tokens", options.get("max_tokens"), "budget")
-    _put(message.budget, "max_spans", options.get("max_spans"), "budget")
+    put(message.budget, "max_tokens", options.get("max_tokens"), "budget")
+    put(message.budget, "max_spans", options.get("max_spans"), "budget")
     for name in ("model", "max_frac_per_source", "span_overhead_tokens"):
-        _put(message, name, options.get(name))
-
-
-def _put(message: Message, name: str, value: object, place: str = "") -> None:
-    if value is None:
-        return
-    field = f"{place}.{name}" if place else name
-    try:
-        setattr(message, name, value)
-    except UnicodeEncodeError:
-        raise invalid(field, "must not contain lone surrogates") from None
-    except ValueError as fault:
-        raise invalid(field, f"cannot be sent: {fault}") from None
-    except TypeError:
-        raise TypeError(f"{field} cannot be a {type(value).__name__}") from None
-
-
-def _extend(repeated: Any, values: Iterable[Any], field: str) -> None:  # noqa: ANN401 (a protobuf list of any type)
-    if isinstance(values, str):
-        raise TypeError(f"{field} must be a list, not a string")
-    try:
-        repeated.extend(values)
-    except UnicodeEncodeError:
-        raise invalid(field, "must not contain lone surrogates") from None
-    except ValueError as fault:
-        raise invalid(field, f"cannot be sent: {fault}") from None
+        put(message, name, options.get(name))
 
 
 def _put_span(message: plan_pb2.SpanRef, span: Span, place: str) -> None:
     for name in ("source_id", "source_version_tx", "start", "end"):
-        _put(message, name, getattr(span, name), place)
+        put(message, name, getattr(span, name), place)
 
 
 def _put_window(message: Any, valid_time: Instant | None, tx_time: Instant | None) -> None:  # noqa: ANN401 (as above)
-    _put(message.window, "valid_time_us", _micros(valid_time, "window.valid_time_us"), "window")
-    _put(message.window, "tx_time_us", _micros(tx_time, "window.tx_time_us"), "window")
+    put(message.window, "valid_time_us", micros(valid_time, "window.valid_time_us"), "window")
+    put(message.window, "tx_time_us", micros(tx_time, "window.tx_time_us"), "window")
 
 
 def _put_validity(message: Message, given: Node | Edge, place: str) -> None:
-    _put(message, "valid_from_us", _micros(given.valid_from, f"{place}.valid_from_us"), place)
-    _put(message, "valid_to_us", _micros(given.valid_to, f"{place}.valid_to_us"), place)
+    put(message, "valid_from_us", micros(given.valid_from, f"{place}.valid_from_us"), place)
+    put(message, "valid_to_us", micros(given.valid_to, f"{place}.valid_to_us"), place)
 
 
 def _put_object(message: struct_pb2.Struct, value: Mapping[str, Any], field: str) -> None:
@@ -412,24 +386,3 @@ def _exact(value: object) -> bool:
     if isinstance(value, list | tuple):
         return all(map(_exact, value))
     return not isinstance(value, int) or abs(value) <= _MAX_EXACT
-
-
-def _named(values: Mapping[str, Any], name: str, field: str) -> Any:  # noqa: ANN401 (an enum's number)
-    if name not in values:
-        raise invalid(field, f"must be one of {', '.join(values)}")
-    return values[name]
-
-
-def _utf8(text: str, field: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        raise invalid(field, "must not contain lone surrogates") from None
-
-
-def _micros(instant: Instant | None, field: str) -> int | None:
-    if instant is None or isinstance(instant, int):
-        return instant
-    if instant.tzinfo is None:
-        raise invalid(field, "must have a time zone; a naive datetime names no instant")
-    return (instant - _EPOCH) // timedelta(microseconds=1)

@@ -15,7 +15,6 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 import structlog
 
@@ -24,7 +23,7 @@ from telha_planner.memory.receipts import Deletion
 from telha_planner.memory.tenants import NAME_RESTS_US
 
 from .dispatch import PlanThread, WorkThread
-from .ports import Directory
+from .ports import Directory, TraceStore
 
 ROUND_S = 15.0
 _STORE_S = 60.0
@@ -33,13 +32,6 @@ _LOOK_BACK_US = 600_000_000
 """A deletion that another process has committed may carry an instant before the last round."""
 
 _log = structlog.get_logger(__name__)
-
-
-class TraceDeleter(Protocol):
-    """The trace writer, as far as deletions need it."""
-
-    async def delete_tenant(self, tenant: str, deleted_us: int) -> int:
-        """Delete what was recorded of *tenant* until *deleted_us*; how many traces went. Raises `Unavailable`."""
 
 
 class Deletions:
@@ -60,7 +52,7 @@ class Deletions:
         thread: PlanThread,
         writes: WorkThread,
         drop: Callable[[int], None],
-        writer: TraceDeleter,
+        writer: TraceStore,
         now: Callable[[], int],
         *,
         round_s: float = ROUND_S,
