@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,14 @@ def test_a_document_too_large_or_oddly_named_takes_no_neighbour_with_it(up: Up, 
     )
 
 
+def until_listed(up: Up, count: int) -> list[dict]:
+    """The traces, once at least *count* of them are persisted."""
+    deadline = time.monotonic() + 20
+    while len(traces := up.run("trace", "list", "--json").json["traces"]) < count:
+        assert time.monotonic() < deadline
+    return traces
+
+
 def test_lists_show_what_is_there(up: Up) -> None:
     """A3, X4: sources and traces, in order, in pages."""
     sources = up.run("sources", "list", "--json").json["sources"]
@@ -163,9 +172,11 @@ def test_lists_show_what_is_there(up: Up) -> None:
     assert traces
     assert {trace["kind"] for trace in traces} == {"plan"}
     assert [trace["recorded"] for trace in traces] == sorted((trace["recorded"] for trace in traces), reverse=True)
-    newest = up.run("trace", "list", "--limit", "1", "--json").json
-    behind = up.run("trace", "list", "--limit", "1", "--page-token", newest["nextPageToken"], "--json").json["traces"]
-    assert [newest["traces"][0], *behind] == up.run("trace", "list", "--limit", "2", "--json").json["traces"]
+    up.run("plan", QUESTION)
+    newest = until_listed(up, 2)
+    first = up.run("trace", "list", "--limit", "1", "--json").json
+    behind = up.run("trace", "list", "--limit", "1", "--page-token", first["nextPageToken"], "--json").json["traces"]
+    assert [*first["traces"], *behind] == newest[:2]
     assert up.run("trace", "list").code == up.run("sources", "list").code == 0
     assert up.run("trace", "list", "--kind", "foo").out == "no trace of kind foo\n"
     record = up.run("trace", "get", traces[0]["traceId"], "--json").json["record"]

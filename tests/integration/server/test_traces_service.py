@@ -87,8 +87,7 @@ def test_tenants_and_spaces_are_walls(planner, valkey_server):
         for hidden in (main, everything, select):
             with pytest.raises(NotFound):
                 limited.trace(hidden)
-        spooled = limited.select([Fragment(span=Span(str(uuid4()), 7, 0, 3), text="own", score=1.0)]).trace_id
-        key_id = limited.trace(spooled).record["key_id"]
+        key_id = planner.key_id(spaces=["private"])
         (own,) = store(valkey_server, limited, kind="select", spaces=[], key_id=key_id)
         assert [trace.trace_id for trace in limited.traces().items] == [own, private]
         assert [trace.trace_id for trace in limited.traces(space="private").items] == [private]
@@ -97,7 +96,7 @@ def test_tenants_and_spaces_are_walls(planner, valkey_server):
             limited.traces(space="main")
         with pytest.raises(InvalidRequest):
             limited.traces(space="*")
-    with planner.client(spaces=["private"]) as another:
+    with planner.client(spaces=["private"], rights=["read"]) as another:
         assert [trace.trace_id for trace in another.traces().items] == [private]
 
 
