@@ -3,11 +3,16 @@
 from dataclasses import replace
 
 import pytest
+import sqlalchemy as sa
 from artifact_builders import an_artifact
+from counting_embedder import CountingEmbedder
 from memory_builders import SEPTEMBER, a_document, a_tenant, a_writer, dump, rows_of, uid, visible
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.model import SpanRef
 from telha_planner.core.request import OPEN_END, Window
+from telha_planner.ingest import identity
+from telha_planner.ingest.embedding import Embedding
+from telha_planner.memory import tables
 from telha_planner.memory.reads import Sources
 from telha_planner.memory.records import EdgeRecord, NodeRecord
 from telha_planner.memory.store import Store
@@ -165,3 +170,22 @@ def _refused_both_ways(writer: Writer, tenant: int, document, written: EdgeRecor
     with pytest.raises(RequestInvalid, match=r"edges\[0\].edge_id must not name an edge that ingestion made"):
         writer.put_edges(tenant, [replace(written, edge_id=later.edges[0].edge_id)])
     assert writer.write_documents(tenant, [later]).sources[0].outcome == "unchanged"
+
+
+def test_an_artifact_is_embedded_like_a_passage(book: Book) -> None:
+    """R1, R7: name and text get a vector on the artifact's node, so that the semantic leg finds it; once for each."""
+    embedder = CountingEmbedder()
+    embedding = Embedding(embedder, book.store)
+
+    def put(text: str) -> str:
+        artifact = an_artifact("summary", text, [book.a])
+        embedded = embedding.of_documents(book.tenant, [artifact.document], every=False)
+        return book.writer.put_artifacts(book.tenant, [artifact], embedded).sources[0].outcome
+
+    assert [put("short"), put("short"), put("longer")] == ["created", "unchanged", "updated"]
+    assert embedder.asked == ["summary\nshort", "summary\nlonger"]
+    (node,) = [row for row in book.rows()["node"] if row[1] == identity.uuid5(uid("summary"), ("artifact",))]
+    with book.store.reading(book.tenant) as connection:
+        made = connection.execute(sa.select(tables.vector.c.node_no).where(tables.vector.c.tenant == book.tenant))
+        assert made.scalars().all() == [node[0]] * 2
+    assert book.writer.erase_source(book.tenant, book.a).vectors == 2
