@@ -1,9 +1,13 @@
 """How the trace store fails; no error of a driver leaves it."""
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import sqlalchemy as sa
+
+DRIVER_FAULTS = (sa.exc.DBAPIError, sqlite3.Error)
+"""What comes from a driver: through SQLAlchemy, or from its own cursor."""
 
 
 class StoreUnusable(Exception):
@@ -19,14 +23,15 @@ def translated() -> Iterator[None]:
     """Turn errors of the driver into `StoreFailed`."""
     try:
         yield
-    except sa.exc.DBAPIError as fault:
+    except DRIVER_FAULTS as fault:
         raise StoreFailed(cause_of(fault)) from fault
     except sa.exc.TimeoutError as fault:
         raise StoreFailed("every connection is in use") from fault
 
 
-def cause_of(fault: sa.exc.DBAPIError) -> str:
+def cause_of(fault: Exception) -> str:
     """What the driver said, on one line and without the values that PostgreSQL quotes in its details."""
-    diagnosis = getattr(fault.orig, "diag", None)
-    said = getattr(diagnosis, "message_primary", None) or str(fault.orig)
+    original = getattr(fault, "orig", fault)
+    diagnosis = getattr(original, "diag", None)
+    said = getattr(diagnosis, "message_primary", None) or str(original)
     return " ".join(said.split())

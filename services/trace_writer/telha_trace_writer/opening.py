@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from . import migrations
 from .backend import Backend
 from .config import POSTGRES_SCHEMES
-from .faults import StoreUnusable, cause_of
+from .faults import DRIVER_FAULTS, StoreUnusable, cause_of
 from .postgres import Postgres
 from .sqlite import SQLite
 from .store import Store
@@ -139,5 +139,5 @@ def _is_url(place: str | Path) -> bool:
 def _told(backend: Backend) -> Iterator[None]:
     try:
         yield
-    except sa.exc.DBAPIError as fault:
+    except DRIVER_FAULTS as fault:
         raise StoreUnusable(f"the trace store {backend.place} cannot be used: {cause_of(fault)}") from fault

@@ -82,6 +82,18 @@ def test_it_migrates_while_readers_are_connected(old: Path) -> None:
     reader.close()
 
 
+def test_a_file_that_somebody_holds_is_told_in_one_sentence(old: Path) -> None:
+    """M6: a reader of a file without write-ahead log keeps it from getting one."""
+    holder = sqlite3.connect(old, isolation_level=None)
+    holder.execute("PRAGMA journal_mode = DELETE")
+    holder.execute("BEGIN")
+    holder.execute("SELECT count(*) FROM trace")
+    with pytest.raises(StoreUnusable, match=r"traces\.db cannot be used: database is locked"):
+        open_store(old, 50)
+    holder.close()
+    open_store(old, 50).close()
+
+
 def test_a_migration_that_fails_changes_nothing(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """M6: all steps are one transaction."""
     before = contents(old)

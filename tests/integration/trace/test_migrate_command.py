@@ -96,10 +96,10 @@ def test_a_file_that_names_a_store_beside_a_folder_is_refused(tmp_path: Path) ->
     code, problem = migrate(clean(), "--config", str(file), "--data", str(tmp_path / "data"))
     assert (code, problem["code"]) == (1, "CONFIGURATION_INVALID")
     assert problem["detail"] == f"{file} sets [writer] store, which --data says too"
-    file.write_text("[writer]\nstroe = 'elsewhere.db'\n[planner]\nalpha = 2\n")
+    file.write_text("[writer]\nstores = 'elsewhere.db'\n[planner]\nalpha = 2\n")
     code, problem = migrate(clean(), "--config", str(file))
     assert code == 1
-    assert "writer.stroe: unknown key; did you mean writer.store?" in problem["detail"]
+    assert "writer.stores: unknown key; did you mean writer.store?" in problem["detail"]
     assert "planner.alpha = 2: must be" in problem["detail"]
 
 
