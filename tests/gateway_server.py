@@ -13,6 +13,7 @@ import uvicorn
 from google.protobuf import any_pb2, duration_pb2
 from google.rpc import error_details_pb2, status_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from telha.administration.v1 import administration_pb2_grpc
 from telha.context.v1 import context_pb2_grpc
 from telha.memory.v1 import memory_pb2_grpc
 from telha.planner.v1 import plan_pb2, planner_pb2, planner_pb2_grpc
@@ -111,11 +112,18 @@ async def start_planner(script):
     )
     memory = (
         *("Ingest", "PutNodes", "PutEdges", "PutClarifications"),
-        *("GetSource", "ListSources", "EraseSource", "Query"),
+        *("GetSource", "ListSources", "EraseSource", "Query", "PutArtifacts", "Reembed"),
     )
     memory_pb2_grpc.add_MemoryServicer_to_server(_servicer(memory_pb2_grpc.MemoryServicer, script, memory), server)
     traces_pb2_grpc.add_TracesServicer_to_server(
         _servicer(traces_pb2_grpc.TracesServicer, script, ("Get", "List")), server
+    )
+    administration = (
+        *("CreateKey", "ListKeys", "RevokeKey", "CreateTenant", "ListTenants", "DeleteTenant"),
+        *("GetDeletion", "ListDeletions", "EraseSpace"),
+    )
+    administration_pb2_grpc.add_AdministrationServicer_to_server(
+        _servicer(administration_pb2_grpc.AdministrationServicer, script, administration), server
     )
     health_pb2_grpc.add_HealthServicer_to_server(_Health(script), server)
     port = server.add_insecure_port("127.0.0.1:0")

@@ -17,22 +17,35 @@ from running_telha import ROOT, Up, start
 EXECUTABLE = Path(sys.executable).with_name("schemathesis")
 
 
-def seed_memory(up: Up) -> None:
+def all_rights(up: Up) -> str:
+    """A key that may do everything, which the first key may not."""
+    words = ("keys", "create", "--name", "fuzzing", "--rights", "read,write,admin,operator", "--data", str(up.data), "--json")
+    made = up.run(*words)
+    assert made.code == 0, made.err
+    return str(made.json["key"])
+
+
+def seed_memory(up: Up, key: str) -> None:
     """Write what the document's examples write, in an order in which each finds what it needs."""
-    with httpx.Client(base_url=up.http, headers={"authorization": f"Bearer {up.key}"}, timeout=60) as rest:
+    with httpx.Client(base_url=up.http, headers={"authorization": f"Bearer {key}"}, timeout=60) as rest:
         paths = rest.get("/openapi.json").json()["paths"]
-        for kind in ("sources", "nodes", "edges", "clarifications"):
+        for kind in ("sources", "nodes", "edges", "clarifications", "artifacts"):
             path = f"/v1/memory/{kind}"
             example = paths[path]["post"]["requestBody"]["content"]["application/json"]["example"]
             rest.post(path, json=example).raise_for_status()
 
 
-def fuzz(up: Up, examples: int, *options: str) -> subprocess.CompletedProcess[str]:
+def fuzz(up: Up, key: str, examples: int, *options: str) -> subprocess.CompletedProcess[str]:
     """Run schemathesis on *up* with *examples* per operation and phase; its report is the standard output."""
-    environ = {**os.environ, "SCHEMATHESIS_HOOKS": "openapi_hooks", "PYTHONPATH": str(ROOT / "tests")}
+    environ = {
+        **os.environ,
+        "SCHEMATHESIS_HOOKS": "openapi_hooks",
+        "PYTHONPATH": str(ROOT / "tests"),
+        "FUZZING_KEEPS": f"default {key.split('_')[1]}",
+    }
     command = [
         *(str(EXECUTABLE), "run", f"{up.http}/openapi.json"),
-        *("--header", f"Authorization: Bearer {up.key}"),
+        *("--header", f"Authorization: Bearer {key}"),
         *("--checks", "all", "--max-examples", str(examples), "--continue-on-failure"),
         *("--generation-deterministic", "--no-color", "--warnings", "off"),
         *options,
@@ -49,8 +62,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         up = start(Path(folder))
         try:
-            seed_memory(up)
-            done = fuzz(up, options.examples, *rest)
+            key = all_rights(up)
+            seed_memory(up, key)
+            done = fuzz(up, key, options.examples, *rest)
         finally:
             up.process.terminate()
             up.process.wait(60)

@@ -29,7 +29,7 @@ from telha_gateway.faults import RequestFault
 from telha_gateway.operations import Operation
 from telha_gateway.problems import Failure, Refused
 from telha_gateway.room import Room
-from telha_gateway.routes import memory, planning, system, traces
+from telha_gateway.routes import administration, memory, planning, system, traces
 from telha_gateway.upstream import ClientGone, Upstream
 
 _LOG = structlog.get_logger(__name__)
@@ -53,6 +53,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *planning.OPERATIONS,
     *memory.OPERATIONS,
     *traces.OPERATIONS,
+    *administration.OPERATIONS,
     *system.OPERATIONS,
     Operation(
         method="GET",

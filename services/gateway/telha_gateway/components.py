@@ -14,6 +14,7 @@ INT64 = {"type": "integer", "format": "int64", "minimum": -(2**63), "maximum": 2
 OPEN_END = 2**63 - 1
 """Stands for "open" inside the memory; no instant of a request."""
 MAX_VALUE_CHARACTERS = 4096
+MAX_FIELD_CHARACTERS = 512
 MAX_CHOICES = 1000
 _TEXT = {"type": "string", "maxLength": MAX_VALUE_CHARACTERS, "pattern": r"^[^\x00]*$"}
 _NUMBER = {"type": "number", "format": "double"}
@@ -52,6 +53,7 @@ def _where() -> Json:
         "and `not`; at most 16 levels and 256 operators. docs/query-language.md has the meaning of each operator.",
         "type": "object",
         "minProperties": 1,
+        "propertyNames": {"minLength": 1, "maxLength": MAX_FIELD_CHARACTERS, "pattern": r"^[^\x00]+$"},
         "properties": {"and": several, "or": several, "not": nested},
         "patternProperties": {"^(?!(?:and|or|not)$)": reference("schemas", "Condition")},
         "examples": [{"tier": {"lte": 2}, "or": [{"region": {"eq": "eu-west"}}, {"notes": {"match": "sign-off"}}]}],
@@ -69,6 +71,20 @@ def schemas() -> Json:
         },
         "Where": _where(),
         "Condition": _condition(),
+    }
+
+
+def parameters() -> Json:
+    """Parameters of several operations, by name."""
+    return {
+        "IdempotencyKey": {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "required": False,
+            "description": "Makes a write repeatable: sent again with the same body, it gives the stored answer and "
+            "writes nothing. With another body it is refused (422 `IDEMPOTENCY_KEY_REUSED`).",
+            "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+        }
     }
 
 

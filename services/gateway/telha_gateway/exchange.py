@@ -19,6 +19,7 @@ from litestar.types import HTTPScope, Receive
 
 from telha_gateway import parameters, problems, upstream
 from telha_gateway.config import GatewaySettings
+from telha_gateway.faults import RequestFault, child
 from telha_gateway.problems import Failure, Refused
 from telha_gateway.room import Room
 from telha_gateway.shapes import shaped
@@ -30,6 +31,7 @@ Reply = TypeVar("Reply")
 T = TypeVar("T")
 ParametersT = TypeVar("ParametersT", bound=msgspec.Struct)
 
+IDEMPOTENCY_KEY = "Idempotency-Key"
 _CREDENTIAL = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +[!-+\--~]{1,8192} *")
 """One bearer token; no comma stands in one, so two lines of `authorization` are none."""
 _JSON_TYPE = re.compile(r"application/(?:[a-z0-9.-]+\+)?json *(?:;.*)?", re.IGNORECASE)
@@ -103,6 +105,19 @@ class Exchange:
         except UnicodeDecodeError:
             raise Refused(Failure(404, "NOT_FOUND", "no such path; a name is UTF-8, percent-encoded")) from None
 
+    @property
+    def idempotency_key(self) -> str:
+        """
+        What makes a write repeatable, as the caller sent it; empty if it sent none.
+
+        Raises:
+            RequestFault: The header is there and empty.
+        """
+        key = self._headers.get("idempotency-key")
+        if key == "":
+            raise RequestFault(child("", IDEMPOTENCY_KEY), "must not be empty")
+        return key or ""
+
     async def body(self, shape: type[T]) -> T:
         """
         The JSON body as a *shape*.
@@ -148,7 +163,7 @@ class Exchange:
         try:
             return await upstream.call(method, message, seconds=left, metadata=self._metadata(), gone=self._gone)
         except grpc.aio.AioRpcError as error:
-            raise Refused(problems.of_rpc(error, renames or {})) from error
+            raise Refused(problems.of_rpc(error, {"idempotency_key": IDEMPOTENCY_KEY} | dict(renames or {}))) from error
 
     def _metadata(self) -> list[tuple[str, str]]:
         metadata = [("x-request-id", self.request_id)]

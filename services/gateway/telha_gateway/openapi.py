@@ -22,6 +22,7 @@ _TAGS = {
     "Planning": "Decide which verbatim spans an answer may use, under a hard token budget.",
     "Memory": "Write the bitemporal memory, and read its sources.",
     "Traces": "Read the proof of past calls.",
+    "Administration": "Keys, tenants, and what is removed for good.",
     "System": "The gateway about itself.",
 }
 _WIDTHS = {"integer": "int64", "number": "double"}
@@ -56,6 +57,7 @@ def document(operations: Iterable[Operation]) -> bytes:
             "paths": paths,
             "components": {
                 "schemas": components.schemas() | shapes,
+                "parameters": components.parameters(),
                 "headers": components.headers(),
                 "responses": {str(status): components.failure(status) for status in components.STATUS_WORDS},
                 "securitySchemes": components.security_schemes(),
@@ -141,6 +143,8 @@ def _operation(operation: Operation, references: Mapping[type, Json]) -> Json:
         statuses |= {*_EVERY_JSON}
     if operation.secured:
         statuses |= {*_EVERY_SECURED}
+    if operation.idempotent:
+        statuses |= {422}
     if operation.body is not None:
         statuses |= {*_EVERY_BODY}
         content: Json = {"schema": references[operation.body]}
@@ -183,6 +187,8 @@ def _parameters(operation: Operation) -> list[Json]:
                 "schema": dict(place.schema),
             }
         )
+    if operation.idempotent:
+        found.append(reference("parameters", "IdempotencyKey"))
     if operation.parameters is not None:
         _, shapes = msgspec.json.schema_components((operation.parameters,))
         for name, raw in shapes[operation.parameters.__name__]["properties"].items():

@@ -44,6 +44,7 @@ class Operation:
         answer: The struct that *run* returns; None if it returns bytes.
         body: The struct of the JSON body, if there is one.
         parameters: The struct of the query parameters, if there are any.
+        idempotent: Takes the header `Idempotency-Key`.
         path_parameter: The variable segment, if there is one.
         statuses: Problem statuses of this operation beside those of every call.
         code: `code` of the faults that the gateway finds.
@@ -62,6 +63,7 @@ class Operation:
     description: str = ""
     body: type[msgspec.Struct] | None = None
     parameters: type[msgspec.Struct] | None = None
+    idempotent: bool = False
     path_parameter: PathParameter | None = None
     statuses: tuple[int, ...] = ()
     code: str = "INVALID_REQUEST"

@@ -12,6 +12,7 @@ from typing import TypeVar
 import grpc
 import grpc.aio
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from telha.administration.v1.administration_pb2_grpc import AdministrationStub
 from telha.context.v1.context_pb2_grpc import ContextStub
 from telha.memory.v1.memory_pb2_grpc import MemoryStub
 from telha.planner.v1.planner_pb2_grpc import PlannerStub
@@ -41,7 +42,7 @@ class Upstream:
     The planner as the gateway sees it. Made inside the running loop.
 
     Attributes:
-        planner, context, memory, traces: Generated stubs.
+        planner, context, memory, traces, administration: Generated stubs.
     """
 
     def __init__(self, settings: GatewaySettings) -> None:
@@ -50,6 +51,7 @@ class Upstream:
         self.context = ContextStub(self._channel)
         self.memory = MemoryStub(self._channel)
         self.traces = TracesStub(self._channel)
+        self.administration = AdministrationStub(self._channel)
         self._health = health_pb2_grpc.HealthStub(self._channel)
 
     async def close(self) -> None:

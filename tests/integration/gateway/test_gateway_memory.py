@@ -197,6 +197,7 @@ def a_source(**changes):
             "length": 20,
             "content_hash": HASH,
             "valid_from_us": 5,
+            "span_class": plan_pb2.SPAN_CLASS_CACHE,
             **changes,
         }
     )
@@ -210,6 +211,7 @@ SOURCE_JSON = {
     "length": 20,
     "contentHash": HASH,
     "validFrom": 5,
+    "class": "cache",
 }
 
 
@@ -244,7 +246,7 @@ def test_sources_are_listed_page_by_page(rest, script):
 def test_erasing_gives_a_receipt(rest, script):
     """M5: the receipt says what was removed."""
     script.answers["EraseSource"] = memory_pb2.EraseSourceResponse(
-        source_id=SOURCE, tx_us=1, versions=2, spans=3, nodes=4, edges=5, vectors=6
+        source_id=SOURCE, tx_us=1, versions=2, spans=3, nodes=4, edges=5, vectors=6, artifacts=7
     )
     assert rest.delete(f"/v1/memory/sources/{SOURCE}").json() == {
         "sourceId": SOURCE,
@@ -254,6 +256,7 @@ def test_erasing_gives_a_receipt(rest, script):
         "nodes": 4,
         "edges": 5,
         "vectors": 6,
+        "artifacts": 7,
     }
     assert script.asked["EraseSource"].source_id == SOURCE
 

@@ -27,7 +27,7 @@ def test_the_document_is_valid_openapi():
 def test_every_route_is_in_the_document_and_nothing_else():
     """A2: what is served is documented, and the other way round."""
     served = {
-        (path.replace("{id:str}", "{id}"), method.lower())
+        (path.replace(":str}", "}"), method.lower())
         for route in app.create(GatewaySettings()).routes
         for path in [route.path]
         for method in route.methods
@@ -98,6 +98,7 @@ def test_the_document_tells_the_planners_own_bounds():
     assert set(schemas["Document"]["properties"]["mediaType"]["enum"]) == {*MEDIA_TYPES, None}
     assert set(schemas["Condition"]["properties"]) == set(predicate.OPERATORS)
     assert components.MAX_CHOICES == predicate.MAX_CHOICES
+    assert components.MAX_FIELD_CHARACTERS == predicate.MAX_FIELD_BYTES
     assert components.MAX_VALUE_CHARACTERS == predicate.MAX_VALUE_BYTES
 
 

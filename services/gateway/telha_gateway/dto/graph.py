@@ -14,6 +14,7 @@ from telha_gateway.dto.shape import (
     Instant,
     Micros,
     Name,
+    Replayed,
     Sent,
     Space,
     Uuid,
@@ -97,16 +98,26 @@ class Committed(Given):
     """Confirms a commit."""
 
     tx_time: Annotated[Micros, Meta(description="The commit, in microseconds since 1970 UTC.")]
+    replayed: Replayed | None = None
 
 
-def nodes_message(body: PutNodesRequest) -> memory_pb2.PutNodesRequest:
+Answered = memory_pb2.PutNodesResponse | memory_pb2.PutEdgesResponse | memory_pb2.PutClarificationsResponse
+
+
+def committed(answer: Answered) -> Committed:
+    """The JSON shape of a commit."""
+    return Committed(tx_time=answer.tx_us, replayed=answer.replayed or None)
+
+
+def nodes_message(body: PutNodesRequest, idempotency_key: str) -> memory_pb2.PutNodesRequest:
     """*body* on the wire."""
     return memory_pb2.PutNodesRequest(
-        nodes=[_node_message(f"/nodes/{index}", node) for index, node in enumerate(body.nodes)]
+        nodes=[_node_message(f"/nodes/{index}", node) for index, node in enumerate(body.nodes)],
+        idempotency_key=idempotency_key,
     )
 
 
-def edges_message(body: PutEdgesRequest) -> memory_pb2.PutEdgesRequest:
+def edges_message(body: PutEdgesRequest, idempotency_key: str) -> memory_pb2.PutEdgesRequest:
     """*body* on the wire."""
     return memory_pb2.PutEdgesRequest(
         edges=[
@@ -120,11 +131,12 @@ def edges_message(body: PutEdgesRequest) -> memory_pb2.PutEdgesRequest:
                 valid_to_us=_instant(edge.valid_to, f"/edges/{index}/validTo"),
             )
             for index, edge in enumerate(body.edges)
-        ]
+        ],
+        idempotency_key=idempotency_key,
     )
 
 
-def clarifications_message(body: PutClarificationsRequest) -> memory_pb2.PutClarificationsRequest:
+def clarifications_message(body: PutClarificationsRequest, idempotency_key: str) -> memory_pb2.PutClarificationsRequest:
     """*body* on the wire."""
     return memory_pb2.PutClarificationsRequest(
         clarifications=[
@@ -135,7 +147,8 @@ def clarifications_message(body: PutClarificationsRequest) -> memory_pb2.PutClar
                 question=clarification.question,
             )
             for clarification in body.clarifications
-        ]
+        ],
+        idempotency_key=idempotency_key,
     )
 
 

@@ -7,7 +7,18 @@ from typing import Annotated
 from msgspec import Meta
 from telha.memory.v1 import memory_pb2
 
-from telha_gateway.dto.shape import NAME_PATTERN, PROSE_PATTERN, Given, Instant, Micros, Sent, Space, Uuid, told
+from telha_gateway.dto.shape import (
+    NAME_PATTERN,
+    PROSE_PATTERN,
+    Given,
+    Instant,
+    Micros,
+    Replayed,
+    Sent,
+    Space,
+    Uuid,
+    told,
+)
 from telha_gateway.faults import RequestFault
 from telha_gateway.instants import instant
 
@@ -20,7 +31,8 @@ MediaType = Annotated[
     ),
 ]
 
-_OUTCOMES: dict[int, str] = {
+Outcome = Annotated[str, Meta(description="`created`, `updated` or `unchanged`; accept others.")]
+OUTCOMES: dict[int, str] = {
     memory_pb2.INGEST_OUTCOME_CREATED: "created",
     memory_pb2.INGEST_OUTCOME_UPDATED: "updated",
     memory_pb2.INGEST_OUTCOME_UNCHANGED: "unchanged",
@@ -65,7 +77,7 @@ class IngestedDocument(Given):
 
     source_id: Uuid
     source_version_tx: Micros
-    outcome: Annotated[str, Meta(description="`created`, `updated` or `unchanged`; accept others.")]
+    outcome: Outcome
     spans: int
     nodes_opened: int
     nodes_closed: int
@@ -77,9 +89,10 @@ class Ingested(Given):
 
     documents: list[IngestedDocument]
     tx_time: Annotated[Micros, Meta(description="The commit; the last one if nothing was written.")]
+    replayed: Replayed | None = None
 
 
-def ingest_message(body: IngestRequest) -> memory_pb2.IngestRequest:
+def ingest_message(body: IngestRequest, idempotency_key: str) -> memory_pb2.IngestRequest:
     """
     *body* on the wire.
 
@@ -87,7 +100,8 @@ def ingest_message(body: IngestRequest) -> memory_pb2.IngestRequest:
         RequestFault: A document has no content, or two, or it is not base64; or its instant is none.
     """
     return memory_pb2.IngestRequest(
-        documents=[_document_message(f"/documents/{index}", document) for index, document in enumerate(body.documents)]
+        documents=[_document_message(f"/documents/{index}", document) for index, document in enumerate(body.documents)],
+        idempotency_key=idempotency_key,
     )
 
 
@@ -98,7 +112,7 @@ def ingest_answer(message: memory_pb2.IngestResponse) -> Ingested:
             IngestedDocument(
                 source_id=document.source_id,
                 source_version_tx=document.source_version_tx,
-                outcome=_OUTCOMES.get(document.outcome, "unknown"),
+                outcome=OUTCOMES.get(document.outcome, "unknown"),
                 spans=document.spans,
                 nodes_opened=document.nodes_opened,
                 nodes_closed=document.nodes_closed,
@@ -107,6 +121,7 @@ def ingest_answer(message: memory_pb2.IngestResponse) -> Ingested:
             for document in message.documents
         ],
         tx_time=message.tx_us,
+        replayed=message.replayed or None,
     )
 
 

@@ -60,6 +60,10 @@ Instant = Annotated[int | str, Meta(extra_json_schema={COMPONENT: "Instant"})]
 InstantParameter = Annotated[str, Meta(extra_json_schema={COMPONENT: "Instant"})]
 PageToken = Annotated[str, Meta(description="`nextPageToken` of the page before, with the same filters.")]
 PageSize = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Tally = Annotated[int, Meta(ge=0)]
+Replayed = Annotated[
+    bool, Meta(description="The stored answer to an earlier call with the same idempotency key; nothing was written.")
+]
 PlanHash = Annotated[str, told("`b3:` and 64 hexadecimal digits.", pattern="^b3:[0-9a-f]{64}$")]
 
 

@@ -7,7 +7,8 @@ from telha.memory.v1 import memory_pb2
 from telha.planner.v1 import plan_pb2
 
 from telha_gateway.dto.planning import Spaces
-from telha_gateway.dto.shape import Given, InstantParameter, Int64, Micros, PageSize, PageToken, Sent, Uuid
+from telha_gateway.dto.plans import CLASS_NAMES, UNKNOWN_CLASS, ClassField
+from telha_gateway.dto.shape import Given, InstantParameter, Int64, Micros, PageSize, PageToken, Replayed, Sent, Uuid
 from telha_gateway.instants import parameter_instant
 
 
@@ -41,6 +42,7 @@ class Source(Given, kw_only=True):
     length: Annotated[int, Meta(description="Bytes of the canonical text.")]
     content_hash: Annotated[str, Meta(description="`b3:` and 64 hexadecimal digits over the canonical text.")]
     valid_from: Micros
+    span_class: Annotated[ClassField, Meta(description="`truth`: a document; `cache`: a derived artifact.")]
 
 
 class SourceDetail(Source):
@@ -66,6 +68,10 @@ class ErasureReceipt(Given):
     nodes: int
     edges: int
     vectors: int
+    artifacts: Annotated[
+        int, Meta(description="Derived artifacts, since they may tell what the source said; counted above too.")
+    ]
+    replayed: Replayed | None = None
 
 
 def get_message(source_id: str, parameters: SourceParameters) -> memory_pb2.GetSourceRequest:
@@ -82,9 +88,9 @@ def get_message(source_id: str, parameters: SourceParameters) -> memory_pb2.GetS
     )
 
 
-def erase_message(source_id: str) -> memory_pb2.EraseSourceRequest:
+def erase_message(source_id: str, idempotency_key: str) -> memory_pb2.EraseSourceRequest:
     """The request to erase on the wire."""
-    return memory_pb2.EraseSourceRequest(source_id=source_id)
+    return memory_pb2.EraseSourceRequest(source_id=source_id, idempotency_key=idempotency_key)
 
 
 def list_message(parameters: SourceListParameters) -> memory_pb2.ListSourcesRequest:
@@ -106,6 +112,7 @@ def detail_answer(message: memory_pb2.GetSourceResponse) -> SourceDetail:
         length=source.length,
         content_hash=source.content_hash,
         valid_from=source.valid_from_us,
+        span_class=CLASS_NAMES.get(source.span_class, UNKNOWN_CLASS),
         text=message.text if message.HasField("text") else None,
     )
 
@@ -123,6 +130,7 @@ def page_answer(message: memory_pb2.ListSourcesResponse) -> SourcePage:
                 length=source.length,
                 content_hash=source.content_hash,
                 valid_from=source.valid_from_us,
+                span_class=CLASS_NAMES.get(source.span_class, UNKNOWN_CLASS),
             )
             for source in message.sources
         ],
@@ -140,4 +148,6 @@ def erasure_answer(message: memory_pb2.EraseSourceResponse) -> ErasureReceipt:
         nodes=message.nodes,
         edges=message.edges,
         vectors=message.vectors,
+        artifacts=message.artifacts,
+        replayed=message.replayed or None,
     )

@@ -1,12 +1,15 @@
 """Writing memory and reading its sources."""
 
 import msgspec
+from telha.memory.v1 import memory_pb2
 
-from telha_gateway.dto import graph, ingest, sources
+from telha_gateway.dto import artifacts, graph, ingest, sources
 from telha_gateway.exchange import Exchange
 from telha_gateway.operations import Operation, an_id
 
 _ID = "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e10"
+_SOURCE_ID = "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e15"
+_ARTIFACT_ID = "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e16"
 _OTHER_ID = "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e11"
 _EDGE_ID = "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e14"
 _CLARIFICATION_ID = "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e12"
@@ -20,28 +23,40 @@ _SOURCE_RENAMES = {
 
 async def _ingest(exchange: Exchange) -> msgspec.Struct:
     body = await exchange.body(ingest.IngestRequest)
-    message = ingest.ingest_message(body)
+    message = ingest.ingest_message(body, exchange.idempotency_key)
     return ingest.ingest_answer(
         await exchange.call(exchange.upstream.memory.Ingest, message, ingest.content_renames(body))
     )
 
 
 async def _nodes(exchange: Exchange) -> msgspec.Struct:
-    message = graph.nodes_message(await exchange.body(graph.PutNodesRequest))
+    message = graph.nodes_message(await exchange.body(graph.PutNodesRequest), exchange.idempotency_key)
     answer = await exchange.call(exchange.upstream.memory.PutNodes, message)
-    return graph.Committed(tx_time=answer.tx_us)
+    return graph.committed(answer)
 
 
 async def _edges(exchange: Exchange) -> msgspec.Struct:
-    message = graph.edges_message(await exchange.body(graph.PutEdgesRequest))
+    message = graph.edges_message(await exchange.body(graph.PutEdgesRequest), exchange.idempotency_key)
     answer = await exchange.call(exchange.upstream.memory.PutEdges, message)
-    return graph.Committed(tx_time=answer.tx_us)
+    return graph.committed(answer)
 
 
 async def _clarifications(exchange: Exchange) -> msgspec.Struct:
-    message = graph.clarifications_message(await exchange.body(graph.PutClarificationsRequest))
+    message = graph.clarifications_message(
+        await exchange.body(graph.PutClarificationsRequest), exchange.idempotency_key
+    )
     answer = await exchange.call(exchange.upstream.memory.PutClarifications, message)
-    return graph.Committed(tx_time=answer.tx_us)
+    return graph.committed(answer)
+
+
+async def _artifacts(exchange: Exchange) -> msgspec.Struct:
+    message = artifacts.artifacts_message(await exchange.body(artifacts.PutArtifactsRequest), exchange.idempotency_key)
+    return artifacts.artifacts_answer(await exchange.call(exchange.upstream.memory.PutArtifacts, message))
+
+
+async def _reembed(exchange: Exchange) -> msgspec.Struct:
+    message = memory_pb2.ReembedRequest(cursor=(await exchange.body(artifacts.ReembedRequest)).cursor or "")
+    return artifacts.reembed_answer(await exchange.call(exchange.upstream.memory.Reembed, message))
 
 
 async def _sources(exchange: Exchange) -> msgspec.Struct:
@@ -55,7 +70,7 @@ async def _source(exchange: Exchange) -> msgspec.Struct:
 
 
 async def _erase(exchange: Exchange) -> msgspec.Struct:
-    message = sources.erase_message(exchange.path_value)
+    message = sources.erase_message(exchange.path_value, exchange.idempotency_key)
     return sources.erasure_answer(await exchange.call(exchange.upstream.memory.EraseSource, message, _SOURCE_RENAMES))
 
 
@@ -64,6 +79,7 @@ OPERATIONS = (
         method="POST",
         path="/v1/memory/sources",
         id="ingestSources",
+        idempotent=True,
         tag="Memory",
         summary="Ingest documents",
         description="Splits documents into spans, nodes and edges, in one transaction: all or nothing. Sending the "
@@ -72,7 +88,15 @@ OPERATIONS = (
         answer=ingest.Ingested,
         run=_ingest,
         leads_to={"getSource": ("id", "/documents/0/sourceId"), "eraseSource": ("id", "/documents/0/sourceId")},
-        example={"documents": [{"name": "runbook.md", "text": "# Deploys\n\nDeploys to eu-west need a sign-off.\n"}]},
+        example={
+            "documents": [
+                {
+                    "sourceId": _SOURCE_ID,
+                    "name": "runbook.md",
+                    "text": "# Deploys\n\nDeploys to eu-west need a sign-off.\n",
+                }
+            ]
+        },
     ),
     Operation(
         method="GET",
@@ -100,6 +124,7 @@ OPERATIONS = (
         method="DELETE",
         path="/v1/memory/sources/{id}",
         id="eraseSource",
+        idempotent=True,
         tag="Memory",
         summary="Erase a source, all its versions and all that was derived from it",
         path_parameter=an_id("The source."),
@@ -111,6 +136,7 @@ OPERATIONS = (
         method="POST",
         path="/v1/memory/nodes",
         id="putNodes",
+        idempotent=True,
         tag="Memory",
         summary="Write nodes",
         body=graph.PutNodesRequest,
@@ -127,6 +153,7 @@ OPERATIONS = (
         method="POST",
         path="/v1/memory/edges",
         id="putEdges",
+        idempotent=True,
         tag="Memory",
         summary="Write edges",
         body=graph.PutEdgesRequest,
@@ -142,6 +169,7 @@ OPERATIONS = (
         method="POST",
         path="/v1/memory/clarifications",
         id="putClarifications",
+        idempotent=True,
         tag="Memory",
         summary="Write clarifications",
         body=graph.PutClarificationsRequest,
@@ -157,5 +185,43 @@ OPERATIONS = (
                 }
             ]
         },
+    ),
+    Operation(
+        method="POST",
+        path="/v1/memory/artifacts",
+        id="putArtifacts",
+        idempotent=True,
+        tag="Memory",
+        summary="Write derived artifacts: summaries and other texts made from sources",
+        description="They may be planned as spans of class `cache`, at a discount; erasing what one was made from "
+        "erases it.",
+        body=artifacts.PutArtifactsRequest,
+        answer=artifacts.WrittenArtifacts,
+        run=_artifacts,
+        leads_to={"getSource": ("id", "/artifacts/0/artifactId")},
+        example={
+            "artifacts": [
+                {
+                    "artifactId": _ARTIFACT_ID,
+                    "name": "Deploys, in short",
+                    "text": "Deploys to eu-west need a sign-off.",
+                    "derivedFrom": [_SOURCE_ID],
+                }
+            ]
+        },
+    ),
+    Operation(
+        method="POST",
+        path="/v1/memory/reembed",
+        id="reembed",
+        tag="Memory",
+        summary="Go on with the move to the configured embedding model",
+        description="Each call writes one batch of vectors beside the old ones, or makes the model active; repeat it "
+        "until `finished`. Needs `admin` and a key that is not limited to spaces.",
+        body=artifacts.ReembedRequest,
+        answer=artifacts.Reembedded,
+        run=_reembed,
+        statuses=(422,),
+        example={"cursor": None},
     ),
 )
