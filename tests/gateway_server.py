@@ -61,7 +61,20 @@ class Script:
         self.failure = (code, status)
 
     async def play(self, method, request, context):
-        self.asked[method] = request
+        if hasattr(request, "__aiter__"):
+            self.asked[method] = []
+            self.metadata = dict(context.invocation_metadata())
+            try:
+                async for message in request:
+                    self.asked[method].append(message)
+                    if self.failure is not None:
+                        break
+                await asyncio.sleep(0.05)  # a broken connection ends the messages a moment before it cancels
+            except asyncio.CancelledError:
+                self.cancelled.set()
+                raise
+        else:
+            self.asked[method] = request
         self.metadata = dict(context.invocation_metadata())
         self.seconds_left = context.time_remaining()
         self.started.set()
@@ -112,7 +125,7 @@ async def start_planner(script):
     )
     memory = (
         *("Ingest", "PutNodes", "PutEdges", "PutClarifications"),
-        *("GetSource", "ListSources", "EraseSource", "Query", "PutArtifacts", "Reembed"),
+        *("GetSource", "ListSources", "EraseSource", "Query", "PutArtifacts", "Reembed", "IngestStream"),
     )
     memory_pb2_grpc.add_MemoryServicer_to_server(_servicer(memory_pb2_grpc.MemoryServicer, script, memory), server)
     traces_pb2_grpc.add_TracesServicer_to_server(

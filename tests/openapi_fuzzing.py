@@ -19,7 +19,17 @@ EXECUTABLE = Path(sys.executable).with_name("schemathesis")
 
 def all_rights(up: Up) -> str:
     """A key that may do everything, which the first key may not."""
-    words = ("keys", "create", "--name", "fuzzing", "--rights", "read,write,admin,operator", "--data", str(up.data), "--json")
+    words = (
+        "keys",
+        "create",
+        "--name",
+        "fuzzing",
+        "--rights",
+        "read,write,admin,operator",
+        "--data",
+        str(up.data),
+        "--json",
+    )
     made = up.run(*words)
     assert made.code == 0, made.err
     return str(made.json["key"])

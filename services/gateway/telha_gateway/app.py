@@ -129,6 +129,7 @@ def _route(path: str, settings: GatewaySettings, room: Room) -> HTTPRouteHandler
             cast("Upstream", request.app.state.upstream),
             room,
             _request_id(request),
+            timeout_ms=settings.upload_timeout_ms if operation.raw_types else settings.timeout_ms,
         )
         try:
             response = await _answer(operation, exchange)

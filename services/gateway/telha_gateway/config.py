@@ -30,6 +30,7 @@ class GatewaySettings(BaseModel):
     max_body_bytes: Annotated[int, Field(ge=1024, le=1 << 30)] = 4 * 1024 * 1024
     max_held_bytes: Annotated[int, Field(ge=1024, le=1 << 40)] = 64 * 1024 * 1024
     timeout_ms: Milliseconds = 30_000
+    upload_timeout_ms: Milliseconds = 600_000
     drain_ms: Annotated[int, Field(ge=0, le=600_000)] = 10_000
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] = "json"

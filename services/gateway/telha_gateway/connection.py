@@ -36,6 +36,7 @@ class Connection(HttpToolsProtocol):
     def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401  # uvicorn's own
         super().__init__(*arguments, **named)
         self._in_head = False
+        self._in_body = False
         self._head_bytes = 0
         self._head_timer: asyncio.TimerHandle | None = None
 
@@ -53,7 +54,7 @@ class Connection(HttpToolsProtocol):
         """Feed the parser; refuse a head that has grown too large."""
         if self.cycle is not None and self.cycle.response_complete:
             self._expect_head()  # blank lines between requests begin no message, yet end uvicorn's own timer
-        if self._in_head:
+        if self._in_head and not self._in_body:
             self._head_bytes += len(data)
         super().data_received(data)
         if self._in_head and self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
@@ -72,7 +73,13 @@ class Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """The head is whole."""
         self._head_arrived()
+        self._in_body = True
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """The body is whole; one that was refused has been let pass, for as long as a head may take."""
+        self._in_body = False
+        super().on_message_complete()
 
     def _expect_head(self) -> None:
         if not self._in_head:

@@ -9,13 +9,14 @@ Rule 3: one clock rules the exchange: the time spent reading the body is taken f
 import asyncio
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from typing import TypeVar
 from urllib.parse import unquote_to_bytes
 
 import grpc.aio
 import msgspec
-from litestar.types import HTTPScope, Receive
+from google.protobuf.message import Message
+from litestar.types import HTTPRequestEvent, HTTPScope, Receive
 
 from telha_gateway import parameters, problems, upstream
 from telha_gateway.config import GatewaySettings
@@ -27,6 +28,7 @@ from telha_gateway.strict_json import decode
 from telha_gateway.upstream import ClientGone, Upstream
 
 Ask = TypeVar("Ask")
+Part = TypeVar("Part", bound=Message)
 Reply = TypeVar("Reply")
 T = TypeVar("T")
 ParametersT = TypeVar("ParametersT", bound=msgspec.Struct)
@@ -57,11 +59,13 @@ class Exchange:
         planner: Upstream,
         room: Room,
         request_id: str,
+        *,
+        timeout_ms: int,
     ) -> None:
         self._scope = scope
         self._receive = receive
         self._settings = settings
-        self._deadline = time.monotonic() + settings.timeout_ms / 1000
+        self._deadline = time.monotonic() + timeout_ms / 1000
         self._headers: dict[str, str] = {}
         for name, value in scope["headers"]:
             # Several lines of one name are one list; of a credential, that is none that anybody made.
@@ -132,6 +136,57 @@ class Exchange:
         self._refuse_encoding()
         return shaped(decode(await self._read()), shape)
 
+    def media_type(self, known: Collection[str]) -> str:
+        """
+        What the body says it is, one of *known*.
+
+        Raises:
+            Refused: It is something else, not in UTF-8, or packed.
+        """
+        kind, *words = (word.strip().lower() for word in self._headers.get("content-type", "").split(";"))
+        charsets = [word.removeprefix("charset=").strip('"') for word in words if word.startswith("charset=")]
+        if kind not in known or any(charset not in {"utf-8", "utf8", "us-ascii"} for charset in charsets):
+            accepted = ", ".join(known)
+            detail = f"send the document in UTF-8, with a content-type of {accepted}"
+            raise Refused(Failure(415, "UNSUPPORTED_MEDIA_TYPE", detail, headers={"accept": accepted}))
+        self._refuse_encoding()
+        return kind
+
+    @property
+    def announced_bytes(self) -> int | None:
+        """How long the body says it is; None if it does not."""
+        announced = self._headers.get("content-length", "")
+        return int(announced) if announced.isdecimal() else None
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """
+        The body piece by piece, as it comes.
+
+        Raises:
+            Refused: It is too slow.
+            ClientGone: It ended before its end.
+        """
+        more = True
+        while more:
+            event = await self._next()
+            more = event["more_body"]
+            if event["body"]:
+                yield event["body"]
+
+    async def send(
+        self,
+        method: "grpc.aio.StreamUnaryMultiCallable[Part, Reply]",
+        messages: AsyncIterator[Part],
+        renames: Mapping[str, str],
+    ) -> Reply:
+        """As `call`, for a method that takes a stream of messages."""
+        try:
+            return await upstream.send(
+                method, messages, seconds=self._left(), metadata=self._metadata(), gone=self._gone
+            )
+        except grpc.aio.AioRpcError as error:
+            raise self._refused(error, renames) from error
+
     def parameters(self, shape: type[ParametersT]) -> ParametersT:
         """
         The query parameters as a *shape*.
@@ -159,11 +214,18 @@ class Exchange:
             Refused: The planner refused, or cannot be reached.
             ClientGone: Nobody waits any more.
         """
-        left = self._deadline - time.monotonic()
         try:
-            return await upstream.call(method, message, seconds=left, metadata=self._metadata(), gone=self._gone)
+            return await upstream.call(
+                method, message, seconds=self._left(), metadata=self._metadata(), gone=self._gone
+            )
         except grpc.aio.AioRpcError as error:
-            raise Refused(problems.of_rpc(error, {"idempotency_key": IDEMPOTENCY_KEY} | dict(renames or {}))) from error
+            raise self._refused(error, renames or {}) from error
+
+    def _refused(self, error: grpc.aio.AioRpcError, renames: Mapping[str, str]) -> Refused:
+        return Refused(problems.of_rpc(error, {"idempotency_key": IDEMPOTENCY_KEY, **renames}))
+
+    def _left(self) -> float:
+        return self._deadline - time.monotonic()
 
     def _metadata(self) -> list[tuple[str, str]]:
         metadata = [("x-request-id", self.request_id)]
@@ -179,29 +241,28 @@ class Exchange:
 
     async def _read(self) -> bytes:
         limit = self._settings.max_body_bytes
-        announced = self._headers.get("content-length", "")
-        if announced.isdecimal():
-            if int(announced) > limit:
-                raise _too_large(limit)
-            self._room.check(int(announced))
+        announced = self.announced_bytes or 0
+        if announced > limit:
+            raise _too_large(limit)
+        self._room.check(announced)
         parts: list[bytes] = []
-        size = 0
+        async for piece in self.pieces():
+            if self._held + len(piece) > limit:
+                raise _too_large(limit)
+            self._room.take(len(piece))
+            self._held += len(piece)
+            parts.append(piece)
+        return b"".join(parts)
+
+    async def _next(self) -> HTTPRequestEvent:
         try:
-            async with asyncio.timeout(self._deadline - time.monotonic()):
-                while True:
-                    event = await self._receive()
-                    if event["type"] != "http.request":
-                        raise ClientGone
-                    size += len(event["body"])
-                    if size > limit:
-                        raise _too_large(limit)
-                    self._room.take(len(event["body"]))
-                    self._held += len(event["body"])
-                    parts.append(event["body"])
-                    if not event["more_body"]:
-                        return b"".join(parts)
+            async with asyncio.timeout(self._left()):
+                event = await self._receive()
         except TimeoutError:
             raise Refused(Failure(408, "REQUEST_TIMEOUT", "the body did not arrive in time")) from None
+        if event["type"] != "http.request":
+            raise ClientGone
+        return event
 
     async def _gone(self) -> None:
         while True:

@@ -151,10 +151,21 @@ def _operation(operation: Operation, references: Mapping[type, Json]) -> Json:
         if operation.example:
             content["example"] = operation.example
         described["requestBody"] = {"required": True, "content": {"application/json": content}}
+    if operation.raw_types:
+        statuses |= {*_EVERY_BODY}
+        described["requestBody"] = {
+            "required": True,
+            "content": {kind: {"schema": _raw(kind)} for kind in operation.raw_types},
+        }
     described["responses"] = {"200": _answer(operation, references)} | {
         str(status): reference("responses", str(status)) for status in sorted(statuses)
     }
     return described
+
+
+def _raw(media_type: str) -> Json:
+    """A body that is passed on as it comes: text, or for JSON whatever it holds."""
+    return {} if media_type == "application/json" else {"type": "string", "minLength": 1}
 
 
 def _answer(operation: Operation, references: Mapping[type, Json]) -> Json:
@@ -194,5 +205,6 @@ def _parameters(operation: Operation) -> list[Json]:
         for name, raw in shapes[operation.parameters.__name__]["properties"].items():
             schema = _clean(raw, nullable=False)
             words = schema.pop("description", "")
-            found.append({"name": name, "in": "query", "required": False, "description": words, "schema": schema})
+            required = name in shapes[operation.parameters.__name__]["required"]
+            found.append({"name": name, "in": "query", "required": required, "description": words, "schema": schema})
     return found

@@ -43,6 +43,7 @@ class Operation:
         run: Answers; a struct is sent as JSON, bytes as *media_type*.
         answer: The struct that *run* returns; None if it returns bytes.
         body: The struct of the JSON body, if there is one.
+        raw_types: Media types of a body that is passed on as it comes.
         parameters: The struct of the query parameters, if there are any.
         idempotent: Takes the header `Idempotency-Key`.
         path_parameter: The variable segment, if there is one.
@@ -62,6 +63,7 @@ class Operation:
     answer: type[msgspec.Struct] | None = None
     description: str = ""
     body: type[msgspec.Struct] | None = None
+    raw_types: tuple[str, ...] = ()
     parameters: type[msgspec.Struct] | None = None
     idempotent: bool = False
     path_parameter: PathParameter | None = None

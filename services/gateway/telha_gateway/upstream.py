@@ -6,11 +6,14 @@ Rule 2: a call never outlives its REST request: not its deadline, not its caller
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
+from typing import Any, Protocol, TypeVar
 
 import grpc
 import grpc.aio
+from google.protobuf.message import Message
+from grpc._cython import cygrpc  # type: ignore[attr-defined]  # the stubs lack it
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from telha.administration.v1.administration_pb2_grpc import AdministrationStub
 from telha.context.v1.context_pb2_grpc import ContextStub
@@ -22,7 +25,9 @@ from telha_gateway.config import GatewaySettings
 
 Metadata = Sequence[tuple[str, str]]
 Ask = TypeVar("Ask")
+Part = TypeVar("Part", bound=Message)
 Reply = TypeVar("Reply")
+Answer_co = TypeVar("Answer_co", covariant=True)
 
 _OPTIONS: list[tuple[str, int]] = [
     ("grpc.max_receive_message_length", -1),  # the planner bounds its answers
@@ -31,6 +36,14 @@ _OPTIONS: list[tuple[str, int]] = [
     ("grpc.max_reconnect_backoff_ms", 1000),  # a restarted planner is found within a second, not two minutes
     ("grpc.keepalive_time_ms", 30_000),
 ]
+
+
+class _Call(Protocol[Answer_co]):
+    """A call under way."""
+
+    def __await__(self) -> Generator[Any, None, Answer_co]: ...
+
+    def cancel(self) -> bool: ...
 
 
 class ClientGone(Exception):
@@ -89,7 +102,10 @@ async def call(
         grpc.aio.AioRpcError: The call failed.
         ClientGone: The caller left; the call was cancelled.
     """
-    running = method(message, timeout=seconds, metadata=metadata)
+    return await _answered(method(message, timeout=seconds, metadata=metadata), gone)
+
+
+async def _answered(running: "_Call[Reply]", gone: Callable[[], Awaitable[None]]) -> Reply:
     left = False
 
     async def watch() -> None:
@@ -107,6 +123,53 @@ async def call(
         raise
     finally:
         watcher.cancel()
+
+
+async def send(
+    method: "grpc.aio.StreamUnaryMultiCallable[Part, Reply]",
+    messages: AsyncIterator[Part],
+    *,
+    seconds: float,
+    metadata: Metadata,
+    gone: Callable[[], Awaitable[None]],
+) -> Reply:
+    """
+    Call *method* with *messages*, each taken when the planner has room for it, and wait for its answer.
+
+    Args:
+        method: Of a generated stub.
+        messages: The request. What it raises ends the call, and is raised.
+        seconds: Until the deadline.
+        metadata: Of the call.
+        gone: As for `call`; asked once the last message is sent.
+
+    Raises:
+        grpc.aio.AioRpcError: The call failed, perhaps before it had every message.
+        ClientGone: The caller left; the call was cancelled.
+    """
+    # The stubs know a stream only as an iterator, whose faults gRPC would swallow.
+    running = method(timeout=seconds, metadata=metadata)  # type: ignore[call-arg]  # see above
+    try:
+        with contextlib.suppress(grpc.aio.AioRpcError, cygrpc.InternalError):  # the answer, below, says more
+            await running.wait_for_connection()
+            async for message in messages:
+                if running.done():
+                    break
+                await _write(running, message)
+            await running.done_writing()
+        return await _answered(running, gone)
+    finally:
+        running.cancel()
+
+
+async def _write(running: Any, message: Message) -> None:  # noqa: ANN401  # the stubs know no call to write to
+    """
+    Send *message*; returns when the transport has room for the next.
+
+    The public `write` puts an error of its own in the place of the status with which the planner ended the call, if
+    that arrives while a message is on its way; so this goes one level below it.
+    """
+    await running._cython_call.send_serialized_message(message.SerializeToString())  # noqa: SLF001  # see above
 
 
 def credentials(settings: GatewaySettings) -> grpc.ChannelCredentials | None:

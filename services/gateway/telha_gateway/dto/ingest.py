@@ -108,20 +108,22 @@ def ingest_message(body: IngestRequest, idempotency_key: str) -> memory_pb2.Inge
 def ingest_answer(message: memory_pb2.IngestResponse) -> Ingested:
     """The JSON shape of an ingestion."""
     return Ingested(
-        documents=[
-            IngestedDocument(
-                source_id=document.source_id,
-                source_version_tx=document.source_version_tx,
-                outcome=OUTCOMES.get(document.outcome, "unknown"),
-                spans=document.spans,
-                nodes_opened=document.nodes_opened,
-                nodes_closed=document.nodes_closed,
-                nodes_kept=document.nodes_kept,
-            )
-            for document in message.documents
-        ],
+        documents=[ingested(document) for document in message.documents],
         tx_time=message.tx_us,
         replayed=message.replayed or None,
+    )
+
+
+def ingested(document: memory_pb2.IngestedDocument) -> IngestedDocument:
+    """The JSON shape of what became of one document."""
+    return IngestedDocument(
+        source_id=document.source_id,
+        source_version_tx=document.source_version_tx,
+        outcome=OUTCOMES.get(document.outcome, "unknown"),
+        spans=document.spans,
+        nodes_opened=document.nodes_opened,
+        nodes_closed=document.nodes_closed,
+        nodes_kept=document.nodes_kept,
     )
 
 

@@ -8,7 +8,18 @@ from telha.planner.v1 import plan_pb2
 
 from telha_gateway.dto.planning import Spaces
 from telha_gateway.dto.plans import CLASS_NAMES, UNKNOWN_CLASS, ClassField
-from telha_gateway.dto.shape import Given, InstantParameter, Int64, Micros, PageSize, PageToken, Replayed, Sent, Uuid
+from telha_gateway.dto.shape import (
+    Count,
+    Given,
+    InstantParameter,
+    Int64,
+    Micros,
+    PageSize,
+    PageToken,
+    Replayed,
+    Sent,
+    Uuid,
+)
 from telha_gateway.instants import parameter_instant
 
 
@@ -17,6 +28,13 @@ class SourceParameters(Sent):
 
     include_text: Annotated[bool, Meta(description="Send the canonical text too.")] | None = None
     version: Annotated[Int64, Meta(description="A version, by its commit. Default: the newest.")] | None = None
+    text_start: Annotated[Count, Meta(description="First byte of the text to send; must begin a character.")] | None = (
+        None
+    )
+    text_limit: (
+        Annotated[Count, Meta(description="Most bytes of the text to send, whole characters, at least one. 0: all.")]
+        | None
+    ) = None
     valid_time: Annotated[InstantParameter, Meta(description="When it must be true. Default: now.")] | None = None
     tx_time: Annotated[InstantParameter, Meta(description="As of when memory is read. Default: the last commit.")] | (
         None
@@ -85,6 +103,8 @@ def get_message(source_id: str, parameters: SourceParameters) -> memory_pb2.GetS
             tx_time_us=None if tx is None else parameter_instant(tx, "/txTime"),
         ),
         include_text=bool(parameters.include_text),
+        text_start=parameters.text_start or 0,
+        text_limit=parameters.text_limit or 0,
     )
 
 

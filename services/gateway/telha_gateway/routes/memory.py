@@ -1,9 +1,11 @@
 """Writing memory and reading its sources."""
 
+from collections.abc import AsyncIterator
+
 import msgspec
 from telha.memory.v1 import memory_pb2
 
-from telha_gateway.dto import artifacts, graph, ingest, sources
+from telha_gateway.dto import artifacts, graph, ingest, sources, upload
 from telha_gateway.exchange import Exchange
 from telha_gateway.operations import Operation, an_id
 
@@ -21,12 +23,29 @@ _SOURCE_RENAMES = {
 }
 
 
+_UPLOAD_RENAMES = {"header.content_bytes": "", "header": "", "chunk": "", "content": ""}
+
+
 async def _ingest(exchange: Exchange) -> msgspec.Struct:
     body = await exchange.body(ingest.IngestRequest)
     message = ingest.ingest_message(body, exchange.idempotency_key)
     return ingest.ingest_answer(
         await exchange.call(exchange.upstream.memory.Ingest, message, ingest.content_renames(body))
     )
+
+
+async def _upload(exchange: Exchange) -> msgspec.Struct:
+    parameters = exchange.parameters(upload.UploadParameters)
+    media_type = exchange.media_type(upload.MEDIA_TYPES)
+    header = upload.header_message(parameters, media_type, exchange.announced_bytes, exchange.idempotency_key)
+
+    async def messages() -> AsyncIterator[memory_pb2.IngestStreamRequest]:
+        yield header
+        async for piece in exchange.pieces():
+            yield memory_pb2.IngestStreamRequest(chunk=piece)
+
+    answer = await exchange.send(exchange.upstream.memory.IngestStream, messages(), _UPLOAD_RENAMES)
+    return upload.upload_answer(answer)
 
 
 async def _nodes(exchange: Exchange) -> msgspec.Struct:
@@ -97,6 +116,21 @@ OPERATIONS = (
                 }
             ]
         },
+    ),
+    Operation(
+        method="POST",
+        path="/v1/memory/documents",
+        id="uploadDocument",
+        idempotent=True,
+        tag="Memory",
+        summary="Ingest one document, sent as it is",
+        description="For documents that are larger than a JSON body may be; passed on while it comes. `content-type` "
+        "says what it is, `application/octet-stream` leaves that to the ending of the name.",
+        raw_types=upload.MEDIA_TYPES,
+        parameters=upload.UploadParameters,
+        answer=upload.Uploaded,
+        run=_upload,
+        leads_to={"getSource": ("id", "/document/sourceId")},
     ),
     Operation(
         method="GET",
