@@ -149,17 +149,31 @@ async def send(
     """
     # The stubs know a stream only as an iterator, whose faults gRPC would swallow.
     running = method(timeout=seconds, metadata=metadata)  # type: ignore[call-arg]  # see above
+    answer = asyncio.ensure_future(_answer(running))
+    sending = asyncio.ensure_future(_send(running, messages))
     try:
-        with contextlib.suppress(grpc.aio.AioRpcError, cygrpc.InternalError):  # the answer, below, says more
-            await running.wait_for_connection()
-            async for message in messages:
-                if running.done():
-                    break
-                await _write(running, message)
-            await running.done_writing()
-        return await _answered(running, gone)
+        # A planner that has seen enough answers while there is more to send.
+        await asyncio.wait({answer, sending}, return_when=asyncio.FIRST_COMPLETED)
+        if answer.done():
+            return await answer
+        with contextlib.suppress(grpc.aio.AioRpcError, cygrpc.InternalError):  # the answer says more
+            await sending
+        return await _answered(answer, gone)
     finally:
-        running.cancel()
+        sending.cancel()
+        answer.cancel()
+        await asyncio.gather(sending, answer, return_exceptions=True)
+
+
+async def _answer(running: "grpc.aio.StreamUnaryCall[Part, Reply]") -> Reply:
+    return await running
+
+
+async def _send(running: "grpc.aio.StreamUnaryCall[Part, Reply]", messages: AsyncIterator[Part]) -> None:
+    await running.wait_for_connection()
+    async for message in messages:
+        await _write(running, message)
+    await running.done_writing()
 
 
 async def _write(running: Any, message: Message) -> None:  # noqa: ANN401  # the stubs know no call to write to
