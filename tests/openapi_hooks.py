@@ -42,7 +42,7 @@ _RULES = (
     "must be (?:an instant that exists|UTF-8; .*|base64 with padding)",
     "must not be finer than a microsecond",
     "must (?:show some text|hold a turn|hold a word to look for)",
-    "must be JSON.*|line \\d+.*|turns?.*|messages?.*",
+    'must be (?:JSON|\\{"turns").*|line \\d+.*|turns?.*|messages?.*',
     # names of fields in `where`
     "is not known; beside properties there are .*",
     "must not (?:end in a backslash that nothing follows|have an empty name)",
@@ -58,6 +58,7 @@ _RULES = (
     "must be the nextCursor of the call before",
 )
 RULES_ACROSS_FIELDS = re.compile("|".join(_RULES))
+IN_PATH_AND_HEADER = {"id", "name", "space", "Idempotency-Key"}
 UNANSWERABLE = {"INSUFFICIENT_EVIDENCE", "VECTOR_LEG_UNAVAILABLE", "IDEMPOTENCY_KEY_REUSED"}
 """Codes of well-formed requests that cannot be answered (422)."""
 
@@ -137,19 +138,18 @@ def pointers_lead_to_the_fault(_, response, __):
         return
     *steps, last = (step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
     request = response.request
+    named = {name for name, _ in parse_qsl(urlsplit(request.url).query, keep_blank_values=True)} | IN_PATH_AND_HEADER
+    if [*steps, last][0] in named:
+        return
     try:
-        place = json.loads(request.body) if request.body else None
+        place = json.loads(request.body or b"null")
     except ValueError:
         return
-    if place is None or last == "Idempotency-Key":
-        names = {name for name, _ in parse_qsl(urlsplit(request.url).query, keep_blank_values=True)}
-        found = [*steps, last][0] in names | {"id", "name", "space", "Idempotency-Key"}
-    else:
-        try:
-            for step in steps:
-                place = place[int(step)] if isinstance(place, list) else place[step]
-            found = isinstance(place, dict) or (isinstance(place, list) and int(last) < len(place))
-        except (KeyError, IndexError, ValueError, TypeError):
-            found = False
+    try:
+        for step in steps:
+            place = place[int(step)] if isinstance(place, list) else place[step]
+        found = isinstance(place, dict) or (isinstance(place, list) and int(last) < len(place))
+    except (KeyError, IndexError, ValueError, TypeError):
+        found = False
     if not found:
         raise Failure(operation="", title="Pointer leads nowhere", message=pointer)
