@@ -78,9 +78,7 @@ def _copy(options: argparse.Namespace) -> int:
     before = Store.schema(options.source, busy_timeout_ms=wait)
     if before.found != before.needed:
         # Opening would make or migrate it, and a source is not to be changed.
-        raise StoreUnusable(
-            "the store to copy from is empty or of an older schema; run telha-planner migrate on it first"
-        )
+        raise StoreUnusable("the store to copy from is empty or of an older schema; run telha migrate on it first")
     source = Store.open(options.source, busy_timeout_ms=wait)
     try:
         target = Store.open(options.target, busy_timeout_ms=wait)

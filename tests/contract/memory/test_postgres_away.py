@@ -150,3 +150,16 @@ def test_a_frozen_writer_lets_go(place: Place) -> None:
         connection.execute(COUNT)
     frozen.close()
     assert place.sources() == 1
+
+
+def test_an_erasure_stands_though_its_room_is_not_freed(place: Place) -> None:
+    """M5: the rows are gone with the commit; a server that is away afterwards does not make that a failure."""
+    place.write("a")
+    assert place.store.scrub()
+    with place.store.reading(place.tenant) as connection:
+        connection.execute(COUNT)
+        assert not place.store.scrub()
+    place.server.stop()
+    assert not place.store.scrub()
+    place.server.start()
+    assert place.store.scrub()

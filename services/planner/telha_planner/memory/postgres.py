@@ -124,7 +124,7 @@ class PostgresDatabase(Database):
         if found is not None and migrate != MIGRATES_ALONE:
             raise StoreUnusable(
                 f"{PART} {place} stands at schema {found} and this version needs {migrations.HEAD}; "
-                'run telha-planner migrate, or set store.migrate = "auto"'
+                'run telha migrate, or set store.migrate = "auto"'
             )
         self.migrate(place)
 

@@ -15,6 +15,8 @@ from typing import Literal, TypeVar
 
 import sqlalchemy as sa
 
+from telha_planner.core.errors import Unavailable
+
 from . import sqlite
 from .database import Database, Schema, StoreUnusable
 
@@ -112,10 +114,15 @@ class Store:
         """
         Remove deleted content from the files beside the database too.
 
+        What was deleted is deleted whether this succeeds or not.
+
         Returns:
-            False if a reader kept it in use beyond the busy timeout; it then goes later.
+            False if a reader kept it in use, or the database went away meanwhile; it then goes later.
         """
-        return self._database.scrub()
+        try:
+            return self._database.scrub()
+        except Unavailable:
+            return False
 
 
 def _postgres() -> ModuleType:
