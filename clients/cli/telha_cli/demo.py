@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
 from rich.console import Console
 from rich.padding import Padding
 from rich.rule import Rule
@@ -121,9 +122,21 @@ def _ask(console: Console, client: Client, at: Connection, question: Question, k
         console.print(Text(_command(question.question, limits, valid, tx), style="dim"))
         answer = as_json(client.memory.context(question.question, valid_time=valid, tx_time=tx, **limits))
     console.print(Padding(render.context(answer), (1, 0)))
-    _prove(client, question, answer, limits)
-    told = "within budget; same hash again, from Plan too; trace found"
-    console.print(Text(f"✓ contains “{question.expect}”\n✓ {told}" if question.expect else f"✓ {told}", style="green"))
+    skipped = answer["stats"].get("vectorLegSkipped") if question.by_meaning else None
+    _prove(client, question if skipped is None else replace(question, expect=None), answer, limits)
+    if skipped is not None:
+        console.print(Text(f"Not searched by meaning: {skipped}; telha[embed] brings an embedder.", style="yellow"))
+    elif question.expect is not None:
+        console.print(Text(f"✓ contains “{question.expect}”", style="green"))
+        if question.by_meaning:
+            _prove_words_do_not_find(client, question.question, question.expect, limits)
+            console.print(Text("✓ found by meaning: words alone do not lead there", style="green"))
+    console.print(Text("✓ within budget; same hash again, from Plan too; trace found", style="green"))
+
+
+def _prove_words_do_not_find(client: Client, question: str, expect: str, limits: dict[str, Any]) -> None:
+    plan = client.plan(question, legs=["lexical"], allow_ungrounded=True, **limits)
+    _hold(not any(expect in span.text for span in plan.spans), f"words alone find “{expect}” too")
 
 
 def _prove(client: Client, question: Question, answer: Json, limits: dict[str, Any]) -> None:

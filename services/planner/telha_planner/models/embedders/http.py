@@ -8,6 +8,7 @@ Rule 3: neither texts nor the key appear in a message or a log, and redirects ar
 address that the operator named and to no other.
 """
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from email.utils import parsedate_to_datetime
@@ -57,6 +58,9 @@ class Http:
         self._url = url
         self._timeout_s = timeout_s
         self._sleep, self._now, self._wall = sleep, now, wall
+        for library in ("httpx", "httpcore"):
+            # They tell of every request, address and headers included.
+            logging.getLogger(library).setLevel(logging.CRITICAL)
         headers = {"authorization": f"Bearer {key}"} if key else {}
         self._client = httpx.Client(headers=headers, timeout=timeout_s, follow_redirects=False)
 
