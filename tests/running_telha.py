@@ -59,13 +59,15 @@ class Up:
 
 
 def start(folder: Path, *words: str) -> Up:
-    """Start `telha up` on free ports with everything it keeps below *folder*."""
+    """Start `telha up` on free ports with all it keeps below *folder*; without an embedder unless *words* say so."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("TELHA_")}
     environ = {**clean, "XDG_STATE_HOME": str(folder / "state"), "TMPDIR": str(folder)}
     data = folder / "data"
+    # Quick, and the same on machines with and without the package; tests/e2e/test_embedding.py is about the rest.
+    embedder = [] if "--embedder" in words or "--config" in words else ["--embedder", "none"]
     stderr = (folder / "up.stderr").open("ab")
     process = subprocess.Popen(
-        [TELHA, "up", "--data", str(data), "--ephemeral-ports", "--json", *words],
+        [TELHA, "up", "--data", str(data), "--ephemeral-ports", "--json", *embedder, *words],
         stdout=subprocess.PIPE,
         stderr=stderr,
         text=True,

@@ -29,6 +29,8 @@ from .problems import Problem, UsageInvalid
 
 Json = dict[str, Any]
 _PAGE = 1000
+_INGEST_S = 3600.0
+"""With an embedder a batch can take a minute; the one who waits has a bar, and Ctrl-C."""
 _REEMBED_S = 600.0
 """A batch is a second of work, unless a remote embedder asks to wait."""
 _OF_ONE_DOCUMENT = ("name", "uri", "content", "content_bytes", "source_id")
@@ -164,7 +166,7 @@ class Service:
             for document in batch
         ]
         try:
-            answer = self._client.memory.ingest(sent, idempotency_key=once)
+            answer = self._client.memory.ingest(sent, idempotency_key=once, timeout=_INGEST_S)
         except InvalidRequest as fault:
             index, inner = _document_of(fault.field or "")
             if index is None or inner not in _OF_ONE_DOCUMENT:
