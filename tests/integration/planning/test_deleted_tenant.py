@@ -2,8 +2,10 @@
 
 import pytest
 from planner_parts import parts_in
+from telha_planner.columns.tenant import Behind, Columns
 from telha_planner.core.errors import Unauthenticated
 from telha_planner.core.request import QueryRequest
+from telha_planner.memory.projection import TenantDeleted
 
 QUESTION = "where does the night tram stop?"
 
@@ -72,3 +74,17 @@ def test_a_query(parts, monkeypatch):
     delete_when(parts, monkeypatch, parts.columns, "at")
     with pytest.raises(Unauthenticated):
         parts.planning.query(parts.key(), QueryRequest(find="passage"))
+
+
+def test_columns_that_catch_up_in_slices(parts):
+    """M5: the slices end, nothing is held, and the next key check says why."""
+    columns = Columns(parts.store, 1 << 30, most_rows=1)
+    caller, last_tx = parts.planning._authenticated(parts.key())
+    with pytest.raises(Behind):
+        columns.at(caller.tenant, last_tx)
+    assert not columns.advance(caller.tenant)
+    parts.writer.delete_tenant(caller.tenant, bytes(16))
+    assert columns.advance(caller.tenant)
+    assert columns.tenants == ()
+    with pytest.raises(TenantDeleted):
+        columns.at(caller.tenant, last_tx)
