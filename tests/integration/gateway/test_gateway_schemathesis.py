@@ -7,6 +7,7 @@ from running_telha import start
 pytestmark = pytest.mark.process
 
 
+@pytest.mark.timeout(900)  # a minute on an idle machine
 def test_schemathesis_finds_no_failure(tmp_path):
     """A2: what the document allows is accepted, what it forbids is refused, and every answer is one that it tells."""
     up = start(tmp_path)
