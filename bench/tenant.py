@@ -21,7 +21,7 @@ from telha_planner.models.analysis import term_id
 
 TENANT = 1
 TX = 1_780_272_000_000_000
-DIMENSIONS = 384
+DIMENSIONS = 512
 VOCABULARY = 60_000
 PASSAGES = 24
 """Passages per document; each has two spans, and each three in a row have a window."""

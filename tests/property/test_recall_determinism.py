@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import plan_embedded
 import pytest
 import recall_elsewhere
 from recall_memory import Memory
@@ -28,15 +29,31 @@ def test_every_score_has_the_same_bits_everywhere(tmp_path):
         expected = recall_elsewhere.digest(memory)
     finally:
         memory.close()
+    assert _digests(TESTS / "recall_elsewhere.py", tmp_path) == dict.fromkeys(SETTINGS, expected)
+
+
+@pytest.mark.process
+def test_plans_over_an_embedded_memory_have_the_same_bits_everywhere(tmp_path):
+    """R8: questions that are embedded, over vectors of passages, some of them true since before 1970."""
+    parts = plan_embedded.remembered(tmp_path)
+    try:
+        expected = plan_embedded.digest(parts)
+    finally:
+        parts.close()
+    assert _digests(Path(plan_embedded.__file__), tmp_path) == dict.fromkeys(SETTINGS, expected)
+
+
+def _digests(program, folder):
+    """What *program* prints of the memory in *folder*, under each of the settings."""
     digests = {}
     for name, (environment, arguments) in SETTINGS.items():
         run = subprocess.run(
-            [sys.executable, "-W", "ignore", str(TESTS / "recall_elsewhere.py"), str(tmp_path), *arguments],
-            env={**os.environ, **environment},
+            [sys.executable, "-W", "ignore", str(program), str(folder), *arguments],
+            env={**os.environ, "PYTHONPATH": str(TESTS), **environment},
             capture_output=True,
             text=True,
             check=False,
         )
         assert run.returncode == 0, run.stderr
         digests[name] = run.stdout.strip()
-    assert digests == dict.fromkeys(SETTINGS, expected)
+    return digests
