@@ -1,7 +1,8 @@
 """
 Schemathesis against a whole running system, every phase and every check on.
 
-`make schemathesis EXAMPLES=500` runs it for as long as wanted; the suite runs a short, repeatable round.
+`make schemathesis EXAMPLES=500` runs it for as long as wanted, with a seed that it prints; the suite runs a short,
+repeatable round.
 """
 
 import argparse
@@ -57,7 +58,8 @@ def fuzz(up: Up, key: str, examples: int, *options: str) -> subprocess.Completed
         *(str(EXECUTABLE), "run", f"{up.http}/openapi.json"),
         *("--header", f"Authorization: Bearer {key}"),
         *("--checks", "all", "--max-examples", str(examples), "--continue-on-failure"),
-        *("--generation-deterministic", "--no-color", "--warnings", "off"),
+        *(() if "--generation-deterministic" in options else ("--generation-database", "none")),
+        *("--no-color", "--warnings", "off"),
         *options,
     ]
     with tempfile.TemporaryDirectory() as folder:

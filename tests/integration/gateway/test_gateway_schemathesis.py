@@ -14,7 +14,7 @@ def test_schemathesis_finds_no_failure(tmp_path):
     try:
         key = all_rights(up)
         seed_memory(up, key)
-        done = fuzz(up, key, 4)
+        done = fuzz(up, key, 4, "--generation-deterministic")
     finally:
         up.process.terminate()
         up.process.wait(60)

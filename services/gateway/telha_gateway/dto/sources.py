@@ -1,6 +1,6 @@
 """The JSON shapes of sources: read, listed, erased."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta
 from telha.memory.v1 import memory_pb2
@@ -122,38 +122,13 @@ def list_message(parameters: SourceListParameters) -> memory_pb2.ListSourcesRequ
 
 def detail_answer(message: memory_pb2.GetSourceResponse) -> SourceDetail:
     """The JSON shape of one source."""
-    source = message.source
-    return SourceDetail(
-        source_id=source.source_id,
-        name=source.name,
-        uri=source.uri if source.HasField("uri") else None,
-        space=source.space,
-        source_version_tx=source.source_version_tx,
-        length=source.length,
-        content_hash=source.content_hash,
-        valid_from=source.valid_from_us,
-        span_class=CLASS_NAMES.get(source.span_class, UNKNOWN_CLASS),
-        text=message.text if message.HasField("text") else None,
-    )
+    return SourceDetail(**_told(message.source), text=message.text if message.HasField("text") else None)
 
 
 def page_answer(message: memory_pb2.ListSourcesResponse) -> SourcePage:
     """The JSON shape of a page."""
     return SourcePage(
-        sources=[
-            Source(
-                source_id=source.source_id,
-                name=source.name,
-                uri=source.uri if source.HasField("uri") else None,
-                space=source.space,
-                source_version_tx=source.source_version_tx,
-                length=source.length,
-                content_hash=source.content_hash,
-                valid_from=source.valid_from_us,
-                span_class=CLASS_NAMES.get(source.span_class, UNKNOWN_CLASS),
-            )
-            for source in message.sources
-        ],
+        sources=[Source(**_told(source)) for source in message.sources],
         next_page_token=message.next_page_token or None,
     )
 
@@ -171,3 +146,18 @@ def erasure_answer(message: memory_pb2.EraseSourceResponse) -> ErasureReceipt:
         artifacts=message.artifacts,
         replayed=message.replayed or None,
     )
+
+
+def _told(source: memory_pb2.Source) -> dict[str, Any]:
+    """What every source has, by the names of `Source`."""
+    return {
+        "source_id": source.source_id,
+        "name": source.name,
+        "uri": source.uri if source.HasField("uri") else None,
+        "space": source.space,
+        "source_version_tx": source.source_version_tx,
+        "length": source.length,
+        "content_hash": source.content_hash,
+        "valid_from": source.valid_from_us,
+        "span_class": CLASS_NAMES.get(source.span_class, UNKNOWN_CLASS),
+    }
