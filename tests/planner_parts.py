@@ -43,6 +43,7 @@ class Clock:
 class Parts:
     """Everything behind the servicers, without processes or sockets."""
 
+    url: str
     store: Store
     writer: Writer
     planning: Planning
@@ -105,9 +106,9 @@ class Parts:
             if after is None:
                 return batches
 
-    def restarted(self, folder: Path, embedder: Embedder | None = None) -> "Parts":
+    def restarted(self, embedder: Embedder | None = None) -> "Parts":
         """New parts over the same store, as after a restart."""
-        again = parts_in(folder, clock=self.clock, embedder=embedder)
+        again = parts_over(self.url, clock=self.clock, embedder=embedder)
         again.keys = self.keys
         return again
 
@@ -143,7 +144,7 @@ def parts_over(
         new_trace_id=lambda: str(UUID(int=next(numbers))),
         questions=questions,
     )
-    return Parts(store, Writer(store, clock), planning, columns, clock, Embedding(embedder, store), questions)
+    return Parts(url, store, Writer(store, clock), planning, columns, clock, Embedding(embedder, store), questions)
 
 
 def texts_of(spans: Iterable) -> list[str]:

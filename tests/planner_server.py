@@ -88,8 +88,8 @@ class RealPlanner(PlannerServer):
     """
     A whole planner over `folder`: store, pipeline, ingest child, spool, listener.
 
-    Nothing is shipped from the spool. Without *writer*, the address of a trace writer, what is not in the spool cannot
-    be told.
+    The store is at *url*, or a file in *folder*. Nothing is shipped from the spool. Without *writer*, the address of a
+    trace writer, what is not in the spool cannot be told.
     """
 
     def __init__(
@@ -97,6 +97,7 @@ class RealPlanner(PlannerServer):
         folder: Path,
         config: PlannerConfig | None = None,
         *,
+        url: str | None = None,
         writer: str | None = None,
         token: str = "token",
         spool_bytes: int = 16 << 20,
@@ -107,7 +108,7 @@ class RealPlanner(PlannerServer):
         self._writer = writer or f"unix:{folder}/no-writer.sock"
         self._token = token
         self._spool_bytes = spool_bytes
-        url = f"sqlite:///{folder / 'memory.db'}"
+        url = url or f"sqlite:///{folder / 'memory.db'}"
         self.store = Store.open(url, busy_timeout_ms=10_000)
         self._columns = Columns(self.store, 1 << 30, MOST_ROWS_AT_ONCE)
         self.plan_thread = PlanThread(self.config.server.max_waiting, self._columns.advance)

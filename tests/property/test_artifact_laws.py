@@ -4,7 +4,7 @@ from uuid import UUID
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from planner_parts import Clock, parts_in
+from planner_parts import Clock, parts_over
 from telha_planner.core.model import SpanClass
 from telha_planner.core.request import Window
 from telha_planner.ingest.artifact import ArtifactInput, record
@@ -18,13 +18,13 @@ ARTIFACTS = st.lists(st.tuples(SENTENCES, st.integers(0, 3)), min_size=1, max_si
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=DOCUMENTS, artifacts=ARTIFACTS, question=SENTENCES, by_origin=st.booleans())
 def test_a_plan_without_its_artifacts_is_as_if_they_had_never_been(
-    tmp_path_factory, texts, artifacts, question, by_origin
+    new_store_url, texts, artifacts, question, by_origin
 ):
     """R7, M5: after their erasure a plan is bit for bit that of a memory that never held them."""
     plans = []
     for with_artifacts in (False, True):
         clock = Clock()
-        parts = parts_in(tmp_path_factory.mktemp("law"), clock=clock)
+        parts = parts_over(new_store_url(), clock=clock)
         tenant = parts.planning.caller(parts.key()).tenant
         notes = parts.remember("notes.md", "Of this the artifacts are made.")
         for index, text in enumerate(texts):

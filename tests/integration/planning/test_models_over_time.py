@@ -49,7 +49,7 @@ def test_the_recorded_vector_gives_the_recorded_plan_without_an_embedder(parts: 
     record = msgpack.unpackb(answer.record)
     vector = tuple(np.frombuffer(record["query_vector"], "<f4").tolist())
     window = Window(record["window"]["validTime"], record["window"]["txTime"])
-    without = parts.restarted(tmp_path)
+    without = parts.restarted()
     again = without.plan(QUESTION, vector=vector, vector_model=record["vector_model"], window=window)
     assert again.plan.plan_hash == answer.plan.plan_hash
 
@@ -59,7 +59,7 @@ def test_a_plan_of_the_past_is_the_same_before_and_after_the_move(parts: Parts, 
     before = parts.plan(QUESTION)
     vector = tuple(parts.questions.embedder.question(QUESTION).tolist())
     by_vector = parts.plan(vector=vector)
-    then = parts.restarted(tmp_path, CountingEmbedder("words/2", 32))
+    then = parts.restarted(CountingEmbedder("words/2", 32))
     skipped = then.plan(QUESTION)
     reason = "the embedder makes vectors of words/2, memory has those of words/1"
     assert skipped.plan.stats.recall.vector_leg_skipped == reason
@@ -79,9 +79,9 @@ def test_a_leg_that_is_named_and_cannot_run_is_refused_with_its_cause(parts: Par
     named = {"legs": frozenset({Leg.SEMANTIC})}
     assert parts.plan(QUESTION, **named).plan.stats.recall.legs.lexical == 0
     with pytest.raises(VectorLegUnavailable, match=NO_EMBEDDER):
-        parts.restarted(tmp_path).plan(QUESTION, **named)
+        parts.restarted().plan(QUESTION, **named)
     with pytest.raises(VectorLegUnavailable, match=r"words/3.*words/1"):
-        parts.restarted(tmp_path, CountingEmbedder("words/3")).plan(QUESTION, **named)
+        parts.restarted(CountingEmbedder("words/3")).plan(QUESTION, **named)
     with pytest.raises(VectorLegUnavailable, match=NO_VECTORS):
         parts.plan(QUESTION, tenant="empty", **named)
     parts.questions.embedder.failing = "the embedding endpoint answered 503"
@@ -118,7 +118,7 @@ def test_fresh_and_advanced_columns_agree_on_embedded_memory(parts: Parts, tmp_p
         if valid_time is None:
             asked["window"] = Window(parts.clock.now + 10, None)
         tailed = parts.plan(QUESTION, **asked)
-        fresh = parts.restarted(tmp_path, parts.questions.embedder).plan(QUESTION, **asked)
+        fresh = parts.restarted(parts.questions.embedder).plan(QUESTION, **asked)
         assert told(tailed) == told(fresh)
         assert [span.weight for span in tailed.plan.spans] == [span.weight for span in fresh.plan.spans]
     assert parts.plan(QUESTION, window=Window(-1, None)).plan.stats.recall.legs.vector > 0
