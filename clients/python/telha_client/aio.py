@@ -3,8 +3,9 @@
 # ruff: noqa: ASYNC109  (a timeout is also sent to the server, as the deadline of the call)
 
 import asyncio
+import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Self, TypeVar, Unpack
 
@@ -13,7 +14,14 @@ import grpc.aio
 
 from . import requests
 from .administration import AsyncAdministration
-from .connection import DEFAULT_TIMEOUT_S, Tls, channel_options, pause_before_repeating, target
+from .connection import (
+    DEFAULT_TIMEOUT_S,
+    Tls,
+    channel_options,
+    opened_channel,
+    pause_before_repeating,
+    target,
+)
 from .errors import from_rpc
 from .inputs import Artifact, Clarification, Document, Edge, Fragment, Instant, Node
 from .options import ContextOptions, PlanOptions, SelectOptions
@@ -47,6 +55,8 @@ class AsyncClient:
         key: API key; default `TELHA_KEY`.
         tls: How to use TLS; None is plain text.
         timeout: Seconds for one call, repetitions included.
+        affinity: With several planners behind a balancer, calls of one affinity go to one of them, which is quicker; a
+            good value for several keys of one tenant is its name. Default: one of the key's own.
 
     Attributes:
         memory: Ask and write memory.
@@ -60,13 +70,15 @@ class AsyncClient:
         *,
         tls: Tls | None = None,
         timeout: float = DEFAULT_TIMEOUT_S,
+        affinity: str | None = None,
     ) -> None:
-        self._target = target(address, key, tls, timeout)
+        self._target = target(address, key, tls, timeout, affinity=affinity)
         options = channel_options(self._target.address)
         if tls is None:
             self._channel = grpc.aio.insecure_channel(self._target.address, options=options)
         else:
             self._channel = grpc.aio.secure_channel(self._target.address, tls.credentials(), options=options)
+        self._uploads: grpc.Channel | None = None
         self.memory = AsyncMemory(self)
         self.administration = AsyncAdministration(self)
 
@@ -110,13 +122,11 @@ class AsyncClient:
 
     async def upload(self, prepared: PreparedUpload[T]) -> T:
         """Send a prepared upload, and repeat it as `call` does if its content can be read again."""
-        method = self._channel.stream_unary(prepared.method, bytes, bytes)
 
         async def send(left: float) -> bytes:
             try:
-                messages = _read_aside(prepared.messages())
-                return bytes(await method(messages, timeout=left, metadata=self._target.metadata))
-            except (grpc.RpcError, asyncio.CancelledError):
+                return await self._streamed(prepared, left)
+            except grpc.RpcError:
                 if prepared.content.fault is not None:
                     raise prepared.content.fault from None
                 raise
@@ -125,6 +135,25 @@ class AsyncClient:
         again = prepared.content.rewinds
         answer = await self._repeated(send, seconds, repeatable=prepared.repeatable and again, again=again)
         return prepared.read(answer)
+
+    async def _streamed(self, prepared: PreparedUpload[T], left: float) -> bytes:
+        # Not over `grpc.aio`: where the server ends a stream early, that may put INTERNAL in the place of its status.
+        if self._uploads is None:
+            self._uploads = opened_channel(self._target)
+        method = self._uploads.stream_unary(prepared.method, bytes, bytes)
+        running: Any = method.future(prepared.messages(), timeout=left, metadata=self._target.metadata)
+        loop, ended = asyncio.get_running_loop(), asyncio.Event()
+
+        def tell(_: object) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop is gone, and whoever waited with it
+                loop.call_soon_threadsafe(ended.set)
+
+        running.add_done_callback(tell)
+        try:
+            await ended.wait()
+        finally:
+            running.cancel()  # once it has ended this does nothing
+        return bytes(running.result())
 
     async def _repeated(
         self, send: Callable[[float], Awaitable[bytes]], seconds: float, *, repeatable: bool, again: bool = True
@@ -145,6 +174,8 @@ class AsyncClient:
 
     async def close(self) -> None:
         """Close the connection."""
+        if self._uploads is not None:
+            self._uploads.close()
         await self._channel.close(None)
 
     async def __aenter__(self) -> Self:
@@ -296,9 +327,3 @@ class AsyncMemory:
     async def reembed(self, cursor: str = "", *, timeout: float | None = None) -> Reembedding:
         """Go on with the move to the configured embedding model; repeat with `next_cursor` until `finished`."""
         return await self._client.call(requests.reembed(cursor, timeout))
-
-
-async def _read_aside(messages: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """*messages*, each made in a thread, since it may have to be read from a disk."""
-    while (message := await asyncio.to_thread(next, messages, None)) is not None:
-        yield message

@@ -1,5 +1,6 @@
 """How both clients reach the planner: address, key, TLS, channel options, and when a call may be repeated."""
 
+import hashlib
 import os
 import random
 import re
@@ -28,6 +29,12 @@ OPTIONS: tuple[tuple[str, str | int], ...] = (
 
 _LOOPBACK = re.compile(r"(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?|unix:.*")
 _KEY = re.compile(r"[!-~]+")
+_KEY_ID = re.compile(r"telha_([a-z2-7]{12})_")
+
+AFFINITY = "x-telha-affinity"
+"""What a balancer before several planners hashes on: calls with one value go to one planner, which grants nothing."""
+_AFFINITY = re.compile(r"[!-~]{1,255}")
+_AFFINITY_DIGITS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +66,7 @@ class Target:
     Where to call, as whom, and for how long.
 
     Attributes:
-        metadata: The credential, as gRPC metadata.
+        metadata: The credential and the affinity, as gRPC metadata.
         timeout: Seconds for one call, repetitions included.
     """
 
@@ -78,12 +85,16 @@ def target(
     tls: Tls | None,
     timeout: float,
     environ: Mapping[str, str] = os.environ,
+    *,
+    affinity: str | None = None,
 ) -> Target:
     """
     Settle where to call; arguments win over `TELHA_ADDRESS` and `TELHA_KEY`.
 
+    Without an *affinity* it is a hash of the key's id, so that one key stays with one planner.
+
     Raises:
-        ValueError: There is no key, it cannot be a key, or the timeout is not above 0.
+        ValueError: There is no key, it cannot be a key, *affinity* cannot be sent, or the timeout is not above 0.
     """
     key = key or environ.get("TELHA_KEY")
     if not key:
@@ -92,13 +103,33 @@ def target(
         raise ValueError("the API key holds characters that no key has")
     if not timeout > 0:
         raise ValueError("timeout must be above 0 seconds")
+    if affinity is not None and not _AFFINITY.fullmatch(affinity):
+        raise ValueError("affinity must be 1 to 255 visible ASCII characters")
     address = address or environ.get("TELHA_ADDRESS") or DEFAULT_ADDRESS
-    return Target(address, (("authorization", f"Bearer {key}"),), tls, timeout)
+    metadata = [("authorization", f"Bearer {key}")]
+    affinity = affinity or _affinity_of(key)
+    if affinity:
+        metadata.append((AFFINITY, affinity))
+    return Target(address, tuple(metadata), tls, timeout)
+
+
+def _affinity_of(key: str) -> str:
+    """A hash of the key's id; empty for a key whose id cannot be told from its secret."""
+    found = _KEY_ID.match(key)
+    return hashlib.sha256(found[1].encode()).hexdigest()[:_AFFINITY_DIGITS] if found else ""
 
 
 def channel_options(address: str) -> tuple[tuple[str, str | int], ...]:
     """Options of a channel to *address*; a proxy of the environment has no say on the way to this very machine."""
     return (*OPTIONS, ("grpc.enable_http_proxy", 0)) if _LOOPBACK.fullmatch(address) else OPTIONS
+
+
+def opened_channel(target: Target) -> grpc.Channel:
+    """A channel for synchronous calls; raises `OSError` for a TLS file that cannot be read."""
+    options = channel_options(target.address)
+    if target.tls is None:
+        return grpc.insecure_channel(target.address, options=options)
+    return grpc.secure_channel(target.address, target.tls.credentials(), options=options)
 
 
 def pause_before_repeating(error: TelhaError, *, repeatable: bool, attempt: int, left: float) -> float | None:

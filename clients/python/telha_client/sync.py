@@ -9,7 +9,7 @@ import grpc
 
 from . import requests
 from .administration import Administration
-from .connection import DEFAULT_TIMEOUT_S, Tls, channel_options, pause_before_repeating, target
+from .connection import DEFAULT_TIMEOUT_S, Tls, opened_channel, pause_before_repeating, target
 from .errors import from_rpc
 from .inputs import Artifact, Clarification, Document, Edge, Fragment, Instant, Node
 from .options import ContextOptions, PlanOptions, SelectOptions
@@ -43,6 +43,8 @@ class Client:
         key: API key; default `TELHA_KEY`.
         tls: How to use TLS; None is plain text.
         timeout: Seconds for one call, repetitions included.
+        affinity: With several planners behind a balancer, calls of one affinity go to one of them, which is quicker; a
+            good value for several keys of one tenant is its name. Default: one of the key's own.
 
     Attributes:
         memory: Ask and write memory.
@@ -56,13 +58,10 @@ class Client:
         *,
         tls: Tls | None = None,
         timeout: float = DEFAULT_TIMEOUT_S,
+        affinity: str | None = None,
     ) -> None:
-        self._target = target(address, key, tls, timeout)
-        options = channel_options(self._target.address)
-        if tls is None:
-            self._channel = grpc.insecure_channel(self._target.address, options=options)
-        else:
-            self._channel = grpc.secure_channel(self._target.address, tls.credentials(), options=options)
+        self._target = target(address, key, tls, timeout, affinity=affinity)
+        self._channel = opened_channel(self._target)
         self.memory = Memory(self)
         self.administration = Administration(self)
 

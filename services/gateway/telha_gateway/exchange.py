@@ -34,8 +34,11 @@ T = TypeVar("T")
 ParametersT = TypeVar("ParametersT", bound=msgspec.Struct)
 
 IDEMPOTENCY_KEY = "Idempotency-Key"
+AFFINITY = "x-telha-affinity"
+"""What a balancer before several planners hashes on; it passes through."""
 _CREDENTIAL = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +[!-+\--~]{1,8192} *")
 """One bearer token; no comma stands in one, so two lines of `authorization` are none."""
+_AFFINITY = re.compile(r"[!-~]{1,255}")
 _JSON_TYPE = re.compile(r"application/(?:[a-z0-9.-]+\+)?json *(?:;.*)?", re.IGNORECASE)
 _TAKES_JSON = re.compile(r"(?:\*/\*|application/(?:\*|json|problem\+json)) *(?:;.*)?", re.IGNORECASE)
 _WEIGHS_NOTHING = re.compile(r"; *q=0(?:\.0*)? *(?:;|$)", re.IGNORECASE)
@@ -231,6 +234,9 @@ class Exchange:
         metadata = [("x-request-id", self.request_id)]
         if "authorization" in self._headers:
             metadata.append(("authorization", self._headers["authorization"]))
+        affinity = self._headers.get(AFFINITY, "")
+        if _AFFINITY.fullmatch(affinity):  # it is only a matter of speed, so one that cannot be sent is no fault
+            metadata.append((AFFINITY, affinity))
         return metadata
 
     def _refuse_encoding(self) -> None:

@@ -24,6 +24,7 @@ from telha_client import (
     PermissionDenied,
     Unauthenticated,
     requests,
+    uploads,
 )
 from telha_client.errors import from_rpc
 from telha_planner.config import PlannerConfig, ServerSettings
@@ -349,6 +350,51 @@ def test_the_client_streams_whatever_it_is_given(tmp_path: Path):
         assert client.memory.source(from_file.documents[0].source_id, include_text=True).text == "kept"
         with pytest.raises(FileNotFoundError):
             client.memory.ingest_stream(tmp_path / "absent")
+
+
+def test_the_reason_of_an_early_end_reaches_every_client(planner, tenant):
+    """M8, A5: a planner that has seen enough says why while the client still sends, and the client tells it."""
+
+    async def asynchronous():
+        told = []
+        async with AsyncClient(planner.address, planner.key(tenant)) as client:
+            for _ in range(40):
+                with pytest.raises(MessageTooLarge) as refusal:
+                    await client.memory.ingest_stream(Pipe(b"word " * 2_000_000))
+                told.append(refusal.value.reason)
+        return told
+
+    piece, uploads.CHUNK_BYTES = uploads.CHUNK_BYTES, MESSAGE // 2
+    try:
+        told = asyncio.run(asynchronous())
+        with planner.client(tenant) as client, pytest.raises(MessageTooLarge) as refusal:
+            client.memory.ingest_stream(Pipe(b"word " * 2_000_000))
+    finally:
+        uploads.CHUNK_BYTES = piece
+    assert {*told, refusal.value.reason} == {"DOCUMENT_TOO_LARGE"}
+
+
+def test_an_upload_that_is_cancelled_ends(planner, tenant):
+    """M8, A5: the asynchronous client's stream ends with its task, and holds no room in the planner."""
+
+    class Endless(Pipe):
+        def readinto(self, buffer):
+            time.sleep(0.05)
+            buffer[:1] = b"a"
+            return 1
+
+    async def cancelled():
+        async with AsyncClient(planner.address, planner.key(tenant)) as client:
+            for _ in range(3 * LIMIT // MESSAGE):
+                uploading = asyncio.create_task(client.memory.ingest_stream(Endless(b"")))
+                await asyncio.sleep(0.1)
+                uploading.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await uploading
+            await asyncio.sleep(0.2)
+            return await client.memory.ingest_stream(Document(name="last", content="words"))
+
+    assert asyncio.run(cancelled()).documents[0].outcome == "created"
 
 
 def test_a_file_that_shrinks_is_not_taken_for_a_short_one(client, tmp_path: Path):
