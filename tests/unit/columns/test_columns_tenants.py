@@ -7,8 +7,14 @@ import pytest
 from recall_histories import History
 from recall_memory import Memory, a_query, erase, facts, recalled, uid
 from telha_planner.columns.tenant import Columns
-from telha_planner.memory import tables
+from telha_planner.core.errors import Unavailable
+from telha_planner.memory import projection, tables
 from telha_planner.recall.recall import recall
+
+
+def catch_up(columns, memory):
+    while not columns.advance(memory.tenant):
+        pass
 
 
 @pytest.fixture
@@ -48,6 +54,62 @@ def test_the_least_recently_used_tenant_leaves_when_the_ceiling_is_passed(tmp_pa
         assert tight.tenants == (2, 3)
         assert [facts(recalled(memory, tight, question="harbour")) for memory in memories] == told
         assert Columns(memories[0].store, 1).at(1, memories[0].tx).last_tx == memories[0].tx
+    finally:
+        for memory in memories:
+            memory.close()
+
+
+def test_a_tenant_that_is_being_read_is_not_sent_back_by_its_neighbours(tmp_path):
+    """M1: however tight the ceiling and however busy a neighbour, slices come to their end, and count as memory."""
+    slow, busy = memories = [Memory(tmp_path, tenant) for tenant in (1, 2)]
+    try:
+        for memory in memories:
+            History(memory, memory.tenant).run(6)
+        columns = Columns(slow.store, 1, 7)
+        catch_up(columns, busy)
+        held, slices = columns.nbytes, 0
+        while not columns.advance(slow.tenant):
+            slices += 1
+            assert slices < 200
+            with busy.commit() as commit:
+                commit.document(f"note {slices}", ["the ferry"])
+            catch_up(columns, busy)
+            assert slow.tenant in columns.tenants
+        assert slices > 10
+        assert held
+        alone = columns.nbytes
+        told = facts(recalled(slow, columns, question="harbour"))
+        assert told == facts(recalled(slow, question="harbour"))
+        assert columns.tenants == (slow.tenant,)
+        assert not columns.advance(busy.tenant)
+        columns.advance(busy.tenant)
+        assert columns.nbytes < alone + held
+    finally:
+        for memory in memories:
+            memory.close()
+
+
+def test_a_load_that_failed_may_leave(tmp_path, monkeypatch):
+    """M1: what nobody comes back for takes no memory from those who ask."""
+    failed, asked = memories = [Memory(tmp_path, tenant) for tenant in (1, 2)]
+    try:
+        for memory in memories:
+            History(memory, memory.tenant).run(6)
+        columns = Columns(failed.store, 1, 7)
+        for _ in range(4):
+            assert not columns.advance(failed.tenant)
+
+        def away(_self):
+            raise Unavailable(part="the store")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(projection.Slices, "next", away)
+            with pytest.raises(Unavailable):
+                columns.advance(failed.tenant)
+        catch_up(columns, asked)
+        assert columns.tenants == (asked.tenant,)
+        catch_up(columns, failed)
+        assert facts(recalled(failed, columns, question="harbour")) == facts(recalled(failed, question="harbour"))
     finally:
         for memory in memories:
             memory.close()

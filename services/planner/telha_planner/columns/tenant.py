@@ -3,7 +3,8 @@ Which tenants have columns in memory, and how they keep up with the store.
 
 Rule 1: a request's columns hold at least the commit that its key check saw: read-your-writes on every replica.
 Rule 2: an erasure drops everything that was read before it. Rule 3: the least recently used tenants leave when the
-memory ceiling is passed; the one being asked never does.
+memory ceiling is passed; the one being asked never does, nor one that is being read in slices: else a busy neighbour
+could send it back to its first slice for ever.
 Rule 4: a lock per tenant; loading one tenant does not hold up another thread's tenant.
 Rule 5: whoever shares a thread with other tenants gives `most_rows`. What is more than that is not read by `at`, which
 raises `Behind`, but slice by slice in `advance`, with other work in between.
@@ -55,6 +56,7 @@ class _Tenant:
         self.number = number
         self.requests = 0
         self.lock = threading.Lock()
+        self.is_advancing = False
         self.columns: TenantColumns | None = None
         self.advance: _Advance | None = None
         self.views = Views()
@@ -133,21 +135,33 @@ class Columns:
 
     def _next_slice(self, held: _Tenant) -> bool:
         with held.lock, _collector_paused():
-            if held.advance is None:
-                since = None if held.columns is None else held.columns.mark
-                slices = projection.Slices(self._store, held.number, since, self._most_rows or _MOST_ROWS)
-                own = None if slices.whole else held.columns
-                held.advance = _Advance(slices, own or TenantColumns())
+            held.is_advancing = True
             try:
-                part, is_last = held.advance.slices.next()
-            except projection.Erased:
-                held.advance = held.columns = None  # the tenant's own columns may hold a part of what is gone
-                return False
-            columns = held.advance.columns
-            columns.apply(part)
-            if is_last:
-                self._hold(held, columns)
+                is_last = self._read_slice(held)
+            except BaseException:
+                held.is_advancing = False  # nobody may come back for the rest
+                raise
+            held.is_advancing = not is_last
             return is_last
+
+    def _read_slice(self, held: _Tenant) -> bool:
+        if held.advance is None:
+            since = None if held.columns is None else held.columns.mark
+            slices = projection.Slices(self._store, held.number, since, self._most_rows or _MOST_ROWS)
+            own = None if slices.whole else held.columns
+            held.advance = _Advance(slices, own or TenantColumns())
+        try:
+            part, is_last = held.advance.slices.next()
+        except projection.Erased:
+            held.advance = held.columns = None  # the tenant's own columns may hold a part of what is gone
+            return False
+        columns = held.advance.columns
+        columns.apply(part)
+        if is_last:
+            self._hold(held, columns)
+        else:
+            self._make_room(held, columns)
+        return is_last
 
     def _held(self, tenant: int) -> _Tenant:
         with self._lock:
@@ -187,7 +201,7 @@ class Columns:
             for number, tenant in list(self._tenants.items()):
                 if total <= self._limit:
                     return
-                if tenant is not asked:
+                if tenant is not asked and not tenant.is_advancing:
                     total -= tenant.nbytes
                     del self._tenants[number]
 
