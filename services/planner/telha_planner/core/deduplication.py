@@ -24,6 +24,9 @@ from .neighbours import RowSet
 
 Bool = npt.NDArray[np.bool_]
 
+_FEW = 12
+"""Rows of a group up to which each is compared with every survivor; measured with windows over their passages."""
+
 
 def deduplicate(pool: Pool, version_starts: Bool, weight_key: Int64, overlap: float) -> Bool:
     """
@@ -42,8 +45,10 @@ def deduplicate(pool: Pool, version_starts: Bool, weight_key: Int64, overlap: fl
     # Two rows that share a group are duplicates of each other; of equal weights the first in canonical order stays.
     first = opens[sizes == 2]
     kept[np.where(weight_key[first + 1] < weight_key[first], first, first + 1)] = False
-    if (sizes > 2).any():
-        _visit(pool, np.repeat(opens, sizes), np.repeat(sizes > 2, sizes), weight_key, overlap, kept)
+    group = np.repeat(opens, sizes)
+    for visit, some in ((_visit_few, (sizes > 2) & (sizes <= _FEW)), (_visit_many, sizes > _FEW)):
+        if some.any():
+            visit(pool, group, np.repeat(some, sizes), weight_key, overlap, kept)
     return kept
 
 
@@ -81,12 +86,39 @@ def _chain_starts(pool: Pool, version_starts: Bool) -> Bool:
     return starts
 
 
-def _visit(pool: Pool, group: Int64, contested: Bool, weight_key: Int64, overlap: float, kept: Bool) -> None:
-    """Decide the rows of *contested* one by one and note in *kept* which are dropped; *group* is each row's first."""
+def _in_turn(group: Int64, contested: Bool, weight_key: Int64) -> Int64:
+    """The rows of *contested* in the order of their visit: groups never meet, so one after another, each by weight."""
     rows = np.flatnonzero(contested)
-    # Groups never meet, so they may be visited one after the other, each by weight. Then no survivor stands beyond
-    # the group of the row that is visited, and one that stands before that group has a lower number than `first`.
-    rows = rows[np.lexsort((weight_key[rows], group[rows]))]
+    return rows[np.lexsort((weight_key[rows], group[rows]))]
+
+
+def _visit_few(pool: Pool, group: Int64, contested: Bool, weight_key: Int64, overlap: float, kept: Bool) -> None:
+    """As `_visit_many`, for groups so small that comparing with every survivor is less work than looking two up."""
+    rows = _in_turn(group, contested, weight_key)
+    visited = (column[rows].tolist() for column in (group, pool.start, pool.end))
+    survivors: list[tuple[int, int]] = []
+    opened = -1
+    dropped: list[int] = []
+    for row, first, start, end in zip(rows.tolist(), *visited, strict=True):
+        if first != opened:
+            opened, survivors = first, []
+        for other_start, other_end in survivors:
+            shared = min(end, other_end) - max(start, other_start)
+            if shared > 0:
+                quotient = shared / min(end - start, other_end - other_start)
+                if quotient > overlap or quotient == 1.0:
+                    dropped.append(row)
+                    break
+        else:
+            survivors.append((start, end))
+    kept[dropped] = False
+
+
+def _visit_many(pool: Pool, group: Int64, contested: Bool, weight_key: Int64, overlap: float, kept: Bool) -> None:
+    """Decide the rows of *contested* one by one and note in *kept* which are dropped; *group* is each row's first."""
+    # While a group is visited no survivor stands beyond it, and one that stands before it has a lower number than
+    # `first`.
+    rows = _in_turn(group, contested, weight_key)
     visited = (column[rows].tolist() for column in (group, pool.start, pool.end))
     starts, ends = array("q", pool.start.tobytes()), array("q", pool.end.tobytes())
     survivors = RowSet(len(pool))
