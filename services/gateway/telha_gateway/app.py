@@ -2,8 +2,8 @@
 The ASGI application: every operation behind one door that answers, refuses and logs in one way.
 
 Rule 1: whatever happens, the caller gets JSON of a known shape and the request id.
-Rule 3: paths are matched as they were sent, so that a name in a path may hold any character, percent-encoded.
 Rule 2: questions, texts and credentials are not logged.
+Rule 3: paths are matched as they were sent, so that a name in a path may hold any character, percent-encoded.
 """
 
 import asyncio
