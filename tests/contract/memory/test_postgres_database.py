@@ -9,8 +9,9 @@ import psycopg
 import pytest
 from fixtures.postgres import PostgresServer
 from memory_builders import a_document, a_tenant, a_writer
-from telha_planner.memory import migrations
+from telha_planner.memory import migrations, tables
 from telha_planner.memory.store import Store, StoreUnusable
+from telha_trace_writer.opening import open_store
 
 
 def _open(url: str, **options: str) -> Store:
@@ -31,6 +32,19 @@ def test_a_database_of_something_else_is_left_alone(postgres: PostgresServer, fr
         with pytest.raises(StoreUnusable, match="is a database of something else"):
             _open(url, migrate=migrate)
     assert _schema_tables(url) == ["recipes"]
+
+
+@pytest.mark.parametrize("first", ["memory", "traces"])
+def test_memory_and_traces_share_a_database(postgres: PostgresServer, fresh_database: str, first: str) -> None:
+    """M6, A9: whichever comes first, and both start again; neither guards, changes or refuses the other's tables."""
+    url = postgres.url(fresh_database)
+    starts = {"memory": lambda: _open(url).close(), "traces": lambda: open_store(url, 1000).close()}
+    order = [first, *(starts.keys() - {first})]
+    for store in (*order, *order):
+        starts[store]()
+    with psycopg.connect(url) as connection:
+        guarded = connection.execute("SELECT tablename FROM pg_policies WHERE policyname = 'one_tenant'").fetchall()
+    assert {name for (name,) in guarded} == {table.name for table in tables.CONTENT}
 
 
 def test_a_newer_schema_is_refused(postgres: PostgresServer, fresh_database: str) -> None:

@@ -19,6 +19,9 @@ HEAD = "0003"
 
 VERSION_TABLE = "telha_schema"
 
+NEIGHBOUR = "telha_trace_schema"
+"""A table of the trace store, which may have made its schema in the same PostgreSQL database first."""
+
 
 def current(connection: sa.Connection) -> str | None:
     """The revision that the store stands at; None for a store without one."""
@@ -44,7 +47,9 @@ def refuse_unknown(connection: sa.Connection, place: str) -> str | None:
         StoreUnusable: It is a database of something else, or a newer version's.
     """
     found = current(connection)
-    if found is None and sa.inspect(connection).get_table_names():
+    others = set() if found is not None else set(sa.inspect(connection).get_table_names())
+    shared = connection.dialect.name == "postgresql" and NEIGHBOUR in others
+    if others and not shared:
         raise StoreUnusable(f"{place} is a database of something else, not a memory store")
     if found is not None and not known(found):
         raise StoreUnusable(
