@@ -25,6 +25,9 @@ OPTIONS: tuple[tuple[str, str | int], ...] = (
     ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
     # gRPC's own retries know nothing of RetryInfo, nor of which call is safe.
     ("grpc.enable_retries", 0),
+    # Of itself gRPC waits for up to two minutes before it looks for a server again that was away for a while.
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 1000),
 )
 
 _LOOPBACK = re.compile(r"(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?|unix:.*")

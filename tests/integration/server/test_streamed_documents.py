@@ -374,6 +374,29 @@ def test_the_reason_of_an_early_end_reaches_every_client(planner, tenant):
     assert {*told, refusal.value.reason} == {"DOCUMENT_TOO_LARGE"}
 
 
+@pytest.mark.parametrize("ended", ["revoked", "deleted"])
+def test_a_key_that_ends_while_its_document_comes_writes_nothing(planner, stream, ended):
+    """A6: the last chunk comes after the key was revoked, or after its tenant was deleted."""
+    tenant = f"tenant-{uuid.uuid4()}"
+    key = planner.key(tenant)
+    admin = planner.client("installation", rights=("operator",)).administration
+
+    def parts():
+        yield header()
+        yield Part(chunk=TEXT.encode())
+        if ended == "revoked":
+            admin.revoke_key(planner.key_id(tenant))
+        else:
+            admin.delete_tenant(tenant)
+        yield Part(chunk=TEXT.encode())
+
+    with pytest.raises(Unauthenticated):
+        stream(parts(), key=key)
+    if ended == "revoked":
+        with planner.client(tenant, rights=("read",)) as reader:
+            assert reader.memory.sources().items == ()
+
+
 def test_an_upload_that_is_cancelled_ends(planner, tenant):
     """M8, A5: the asynchronous client's stream ends with its task, and holds no room in the planner."""
 

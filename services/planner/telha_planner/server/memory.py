@@ -2,10 +2,12 @@
 `Memory`: writes go to the ingest process, reads are answered on the plan thread.
 
 Rule 1: the caller is established first; tenant and spaces come from the key. Every write, erasure included, needs the
-right `write`; every read needs `read`. Rule 2: for a key that is limited to spaces, what lies outside them does not
-exist: it can be neither read, nor linked to, nor asked about, nor erased.
+right `write`; every read needs `read`. A stream may take long, so its caller is established again at its end.
+Rule 2: for a key that is limited to spaces, what lies outside them does not exist: it can be neither read, nor linked
+to, nor asked about, nor erased.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import TypeVar
 
@@ -115,6 +117,8 @@ class MemorySurface:
             async for message in messages:
                 await upload.add(read_part(message, "chunk").chunk)
             key = read_key(sent, call.method, caller, upload.digest())
+            # Not on the plan thread: if that is busy, it would refuse what has been sent already.
+            await asyncio.to_thread(self._planning.caller, call.credential)
             done = await self._ingest.ingest_file(
                 caller.tenant, caller.tenant_name, header, upload.file.fileno(), upload.size, key=key
             )
