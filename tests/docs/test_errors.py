@@ -73,6 +73,7 @@ def test_every_reason_stands_in_contract_document_and_code():
 
 
 def test_every_kind_has_one_code():
+    """A1: every kind has one code."""
     assert set(CODES) == set(errors.Kind)
     assert len(set(CODES.values())) == len(CODES)
 

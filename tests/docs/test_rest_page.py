@@ -17,6 +17,7 @@ def test_the_page_lists_every_operation_and_no_other():
 
 
 def test_the_page_names_every_parameter():
+    """A2: the page names every parameter."""
     for operation in app.OPERATIONS:
         if operation.parameters is None:
             continue
@@ -28,12 +29,14 @@ def test_the_page_names_every_parameter():
 
 @pytest.mark.parametrize(("method", "path", "text"), EXAMPLES)
 def test_every_example_is_a_request_that_is_taken(method, path, text):
+    """A2: every example is a request that is taken."""
     operation = next(op for op in app.OPERATIONS if (op.method, op.path) == (method, path))
     assert operation.body is not None
     shaped(json.loads(text), operation.body)
 
 
 def test_there_are_examples():
+    """A2: there are examples."""
     assert len(EXAMPLES) == 7
 
 

@@ -127,6 +127,7 @@ def test_an_edge_that_is_gone_remains_for_its_time(store: Store) -> None:
 
 
 def test_a_paragraph_that_comes_back_is_the_same_node(store: Store) -> None:
+    """M1: a paragraph that comes back is the same node."""
     tenant, _ = a_tenant(store)
     writer, clock = a_writer(store)
     for paragraphs in (["alpha", "beta"], ["alpha"], ["alpha", "beta"]):
@@ -176,6 +177,7 @@ def test_a_source_named_twice_is_refused(store: Store) -> None:
 
 
 def test_a_tenant_that_does_not_exist_is_not_found(store: Store) -> None:
+    """M1: a tenant that does not exist is not found."""
     writer, _ = a_writer(store)
     with pytest.raises(NotFound):
         writer.write_documents(99, [a_document("a", ["alpha"])])
@@ -193,6 +195,7 @@ def test_commits_are_ordered_whatever_the_clock_does(store: Store) -> None:
 
 
 def test_a_clock_far_ahead_is_told(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    """M1: a clock far ahead is told."""
     tenant, _ = a_tenant(store)
     writer, clock = a_writer(store, SEPTEMBER)
     writer.write_documents(tenant, [a_document("a", ["one"])])

@@ -132,6 +132,7 @@ def test_a_tenant_is_made_only_when_asked(store: Store) -> None:
     ],
 )
 def test_a_key_that_breaks_a_rule_is_refused(store: Store, changed: dict[str, object], field: str) -> None:
+    """A6: a key that breaks a rule is refused."""
     with pytest.raises(RequestInvalid) as refused:
         _create(store, **changed)
     assert refused.value.field == field

@@ -38,6 +38,7 @@ def test_it_is_durable_and_lets_readers_pass(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_no_database_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    """M6: a file that is no database is refused in one sentence."""
     path = tmp_path / "notes.db"
     path.write_text("shopping list\n" * 400)
     with pytest.raises(StoreUnusable, match=r"notes\.db cannot be opened: file is not a database"):
@@ -46,6 +47,7 @@ def test_a_file_that_is_no_database_is_refused_in_one_sentence(tmp_path: Path) -
 
 
 def test_a_database_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    """M6: a database of something else is left alone."""
     path = tmp_path / "other.db"
     other = sqlite3.connect(path)
     other.execute("CREATE TABLE recipes (name TEXT)")
@@ -58,6 +60,7 @@ def test_a_database_of_something_else_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
+    """M6: a newer schema is refused."""
     opened(tmp_path).close()
     newer = sqlite3.connect(tmp_path / "memory.db")
     with newer:
@@ -68,12 +71,14 @@ def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    """M6: a folder that cannot be made is named."""
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreUnusable, match="cannot be created: Not a directory"):
         _open(tmp_path / "file" / "sub" / "memory.db")
 
 
 def test_a_path_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
+    """M6: a path that cannot be opened is named."""
     (tmp_path / "memory.db").mkdir()
     with pytest.raises(StoreUnusable, match="unable to open database file"):
         _open(tmp_path / "memory.db")

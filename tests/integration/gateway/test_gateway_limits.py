@@ -97,6 +97,7 @@ def until(ask, status):
 
 
 def test_a_body_of_exactly_the_limit_is_taken(rest, script):
+    """A2: a body of exactly the limit is taken."""
     script.answers["Plan"] = PLANNED
     frame = len(json.dumps({"question": ""}))
     body = json.dumps({"question": "q" * (LIMIT - frame)})
@@ -132,6 +133,7 @@ def test_a_planner_that_hangs_is_a_504_in_time():
 
 
 def test_a_body_that_dawdles_is_a_408():
+    """A2: a body that dawdles is a 408."""
     script = Script()
     with running(script, timeout_ms=300) as url:
         address = urlsplit(url)
@@ -239,7 +241,7 @@ def test_a_caller_that_leaves_cancels_the_call(rest, script, head):
 
 
 def test_two_requests_of_one_connection_in_a_row(rest, script):
-    """The watch for a leaving caller takes nothing from the request that follows."""
+    """A2: the watch for a leaving caller takes nothing from the request that follows."""
     script.answers["Plan"] = PLANNED
     url = urlsplit(str(rest.base_url))
     with socket.create_connection((url.hostname, url.port), timeout=5) as wire:
@@ -273,6 +275,7 @@ def test_a_planner_that_is_away_is_a_503_and_is_found_again_when_it_is_back(rest
 
 
 def test_the_front_page_says_where_to_read_on(rest):
+    """A2: the front page says where to read on."""
     answer = rest.get("/")
     assert answer.headers["content-type"].startswith("text/plain")
     assert "/openapi.json" in answer.text

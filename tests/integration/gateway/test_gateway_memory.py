@@ -293,6 +293,7 @@ def test_a_bad_parameter_is_refused_by_name(rest, script, path, pointer, rule):
 
 
 def test_a_misspelt_parameter_never_erases(rest, script):
+    """A2: a misspelt parameter never erases."""
     place, _ = refusal(rest.delete(f"/v1/memory/sources/{SOURCE}?dryRun=true"))
     assert place == "/dryRun"
     assert script.asked == {}

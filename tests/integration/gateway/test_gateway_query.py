@@ -203,6 +203,7 @@ def test_where_without_find_is_refused_at_where(stack, path):
     ],
 )
 def test_other_faults_of_a_query(stack, body, pointer):
+    """M4: other faults of a query."""
     problem = stack.query(**body).json()
     assert (problem["status"], problem["code"], problem["pointer"]) == (400, "INVALID_REQUEST", pointer)
 

@@ -219,6 +219,7 @@ def test_the_planners_rules_hold_through_rest(rest, path, body, pointer, rule):
     [b'{"vector":{"values":[1e999]}}', b'{"vector":{"values":[-1e999]}}'],
 )
 def test_infinity_by_overflow_is_refused_by_the_planner(rest, raw):
+    """A2: infinity by overflow is refused by the planner."""
     answer = rest.post("/v1/plan", content=raw, headers={"content-type": "application/json"})
     assert (answer.status_code, answer.json()["pointer"]) == (400, "/vector/values/0")
 

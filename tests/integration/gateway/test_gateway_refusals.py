@@ -149,6 +149,7 @@ def test_each_reason_has_its_status(rest, script, code, reason, status):
     ],
 )
 def test_the_transports_own_words_never_go_out(rest, script, code, reason, status):
+    """A2: the words of the transport never go out."""
     script.fail(code)
     answer = rest.post("/v1/plan", json={"question": "q"})
     assert (answer.status_code, problem_of(answer)["code"]) == (status, reason)
@@ -251,6 +252,7 @@ def test_the_planners_field_becomes_a_pointer(rest, script, path, body, field, p
 
 
 def test_a_rule_speaks_of_fields_that_rest_has(rest, script):
+    """A2: a rule speaks of fields that REST has."""
     script.fail(Code.INVALID_ARGUMENT, "CONTEXT_INVALID", field="question", rule="or query or vector is required")
     problem = problem_of(rest.post("/v1/memory/context", json={}))
     assert problem["detail"] == "/question or find or vector is required"
@@ -354,12 +356,14 @@ def test_a_whole_number_may_be_spelled_with_a_fraction(rest, script):
 
 
 def test_no_origin_is_allowed_by_default(rest):
+    """A2: no origin is allowed by default."""
     answer = rest.options("/v1/plan", headers={"origin": "https://x.example", "access-control-request-method": "POST"})
     assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
 @pytest.mark.parametrize("declared", [None, "text/plain", "application/x-www-form-urlencoded", "application/jsonx", ""])
 def test_a_body_must_be_declared_as_json(rest, script, declared):
+    """A2: a body must be declared as JSON."""
     headers = {} if declared is None else {"content-type": declared}
     answer = rest.post("/v1/plan", content=b'{"question":"q"}', headers=headers)
     assert (answer.status_code, problem_of(answer)["code"]) == (415, "UNSUPPORTED_MEDIA_TYPE")
@@ -369,6 +373,7 @@ def test_a_body_must_be_declared_as_json(rest, script, declared):
 
 @pytest.mark.parametrize("declared", ["application/json", "Application/JSON; charset=utf-8", "application/vnd.x+json"])
 def test_json_may_be_declared_in_its_usual_ways(rest, script, declared):
+    """A2: JSON may be declared in its usual ways."""
     script.answers["Plan"] = PLANNED
     body = json.dumps({"question": "q"})
     assert rest.post("/v1/plan", content=body, headers={"content-type": declared}).status_code == 200

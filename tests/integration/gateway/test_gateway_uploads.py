@@ -95,6 +95,7 @@ def test_a_stream_without_a_length_is_taken_too(rest, script):
     ],
 )
 def test_what_cannot_be_read_is_refused_before_it_is_sent_on(rest, script, headers, status):
+    """A2: what cannot be read is refused before it is sent on."""
     answer = rest.post(f"{PATH}?name=a", content=b"x", headers=headers)
     assert answer.status_code == status
     assert script.asked == {}

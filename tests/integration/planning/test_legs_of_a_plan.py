@@ -61,7 +61,7 @@ def test_vectors_of_another_space_change_nothing(tmp_path, semantic_share):
 
 
 def test_a_vector_counts_from_its_valid_start_on_and_before_1970_too(parts, facts):
-    """R1, D: vectors with valid start ≤ valid_t; a start before 1970 is a start like any other."""
+    """R1: vectors with valid start ≤ valid_t; a start before 1970 is a start like any other."""
     facts.know("old", facts.sentence[0], valid=(-30 * YEAR, None), vector=[1.0, 0.0])
     facts.know("coming", facts.sentence[1], valid=(START + YEAR, None), vector=[0.9, 0.1])
 

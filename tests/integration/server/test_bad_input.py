@@ -263,6 +263,7 @@ METHODS = {
 
 
 def test_the_list_of_methods_is_whole():
+    """A6: the list of methods is whole."""
     files = (planner_pb2, context_pb2, memory_pb2, traces_pb2)
     services = [service for file in files for service in file.DESCRIPTOR.services_by_name.values()]
     assert set(METHODS) == {f"{service.full_name}/{method.name}" for service in services for method in service.methods}

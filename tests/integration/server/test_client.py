@@ -83,6 +83,7 @@ def test_a_message_too_large_has_one_class_whoever_refused_it(script, characters
 
 
 def test_a_plan_is_answered_and_the_key_travels_as_bearer_token(client, script):
+    """A5: a plan is answered and the key travels as bearer token."""
     plan = client.plan("why?")
     assert (plan.trace_id, plan.window.tx_time) == ("why?", 2)
     assert script.metadata == [KEY]
@@ -126,6 +127,7 @@ def test_a_read_is_repeated_where_the_server_says_that_it_helps(client, script):
 
 
 def test_a_write_is_repeated_only_if_nothing_was_done(client, script):
+    """A5: a write is repeated only if nothing was done."""
     document = Document(name="a", content="b")
     script.failures = [errors.Overloaded()]
     assert client.memory.ingest([document]).tx == 5
@@ -138,6 +140,7 @@ def test_a_write_is_repeated_only_if_nothing_was_done(client, script):
 
 
 def test_repeating_ends(client, script):
+    """A5: repeating ends."""
     script.failures = [errors.Overloaded() for _ in range(10)]
     with pytest.raises(Unavailable) as caught:
         client.plan("why?")
@@ -146,6 +149,7 @@ def test_repeating_ends(client, script):
 
 
 def test_no_pause_goes_beyond_the_deadline(client, script):
+    """A5: no pause goes beyond the deadline."""
     script.failures = [errors.RateLimited(retry_after_ms=60_000)]
     before = time.monotonic()
     with pytest.raises(Unavailable) as caught:
@@ -155,11 +159,13 @@ def test_no_pause_goes_beyond_the_deadline(client, script):
 
 
 def test_a_deadline_is_always_set(client):
+    """A5: a deadline is always set."""
     with pytest.raises(DeadlineExceeded):
         client.plan("slow", timeout=0.2)
 
 
 def test_a_server_that_is_away_is_unavailable(tmp_path):
+    """A5: a server that is away is unavailable."""
     with Client(f"unix:{tmp_path}/none.sock", KEY) as client, pytest.raises(Unavailable) as caught:
         client.plan("why?")
     assert (caught.value.reason, caught.value.retry_after) == ("", None)
@@ -183,6 +189,7 @@ def test_the_async_client_does_the_same(script):
 
 
 def test_address_and_key_come_from_the_environment(monkeypatch, script):
+    """A5: address and key come from the environment."""
     with PlannerServer(script.services) as server:
         monkeypatch.setenv("TELHA_ADDRESS", server.address)
         monkeypatch.setenv("TELHA_KEY", KEY)
@@ -192,6 +199,7 @@ def test_address_and_key_come_from_the_environment(monkeypatch, script):
 
 @pytest.mark.parametrize("key", [None, "", "telha_ä", "a\nb", "a b"])
 def test_a_key_that_cannot_be_one_is_refused_at_once(monkeypatch, key):
+    """A5: a key that cannot be one is refused at once."""
     monkeypatch.delenv("TELHA_KEY", raising=False)
     with pytest.raises(ValueError, match="API key"):
         Client("127.0.0.1:1", key)

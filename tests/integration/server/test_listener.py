@@ -108,6 +108,7 @@ def test_reflection_lists_and_describes_the_services(server):
 
 
 def test_request_id_key_and_deadline_reach_the_handler(server, echo):
+    """A1: request id, key and deadline reach the handler."""
     metadata = (("authorization", "Bearer telha_abcdefghijkl_secret"), ("x-request-id", "req-1"))
     assert call(server.address, "hello", timeout=7, metadata=metadata)[0] == "hello"
     seen = echo.calls[0]
@@ -160,6 +161,7 @@ def test_an_unexpected_error_shows_the_request_id_and_nothing_else(server):
 
 
 def test_a_status_message_is_plain_ascii_and_the_details_are_not(server):
+    """A1: a status message is plain ASCII and the details are not."""
     error, info, _ = failure(server.address, "refuse")
     assert error.details() == "the key lacks the space \\u7a7a\\u95f4\\n"
     assert info.metadata["right"] == "the space 空间\n"
@@ -206,6 +208,7 @@ def test_a_taken_port_is_an_error_with_a_sentence(server, echo):
 
 
 def test_a_unix_socket_serves_and_is_not_stolen(echo, tmp_path):
+    """A1: a unix socket serves and is not stolen."""
     address = f"unix:{tmp_path}/telha.sock"
     with PlannerServer(echo.services, host=address) as server:
         assert server.address == address
@@ -216,6 +219,7 @@ def test_a_unix_socket_serves_and_is_not_stolen(echo, tmp_path):
 
 
 def test_a_socket_path_that_no_system_takes_is_an_error_with_a_sentence(echo, tmp_path):
+    """A1: a socket path that no system takes is an error with a sentence."""
     with (
         pytest.raises(ListenFailed, match="longer than the 107 bytes"),
         PlannerServer(echo.services, host=f"unix:{tmp_path}/{'x' * 120}"),
@@ -224,12 +228,14 @@ def test_a_socket_path_that_no_system_takes_is_an_error_with_a_sentence(echo, tm
 
 
 def test_an_address_that_is_not_ours_is_an_error_with_a_sentence(echo):
+    """A1: an address that is not ours is an error with a sentence."""
     with pytest.raises(ListenFailed, match="cannot listen on"), PlannerServer(echo.services, host="203.0.113.7"):
         pass
 
 
 @pytest.mark.parametrize(("host", "address"), [("::1", "[::1]:7"), ("[::1]", "[::1]:7"), ("10.0.0.1", "10.0.0.1:7")])
 def test_an_ipv6_host_gets_its_brackets(host, address):
+    """A1: an IPv6 host gets its brackets."""
     assert address_of(ServerSettings(host=host, port=7)) == address
 
 
@@ -253,6 +259,7 @@ def test_a_drain_finishes_what_runs_and_refuses_what_is_new(echo):
 
 
 def test_a_drain_does_not_wait_longer_than_it_may(echo):
+    """A1: a drain does not wait longer than it may."""
     with PlannerServer(echo.services, drain_ms=100) as server, grpc.insecure_channel(server.address) as channel:
         running = channel.unary_unary(f"/{NAME}/Plan").future(StringValue(value="wait").SerializeToString())
         assert echo.entered.wait(5)

@@ -84,7 +84,7 @@ def test_a_conversation_without_offsets_is_refused_by_line(client):
 
 
 def test_a_plan_sees_a_write_at_once(client):
-    """Read your writes: the answer to a write means that the next plan sees it."""
+    """M1: read your writes: the answer to a write means that the next plan sees it."""
     document = ingest(client)
     plan = client.plan("first tram")
     assert {planned.span.source_id for planned in plan.spans} == {document.source_id}

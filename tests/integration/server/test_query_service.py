@@ -113,6 +113,7 @@ def test_a_page_of_large_nodes_fits_a_message(client):
 
 
 def test_a_page_token_is_bound_to_its_query(client):
+    """M4: a page token is bound to its query."""
     put(client, {"n": 1}, {"n": 2})
     token = client.memory.query("fact", {"n": {"gte": 0}}, page_size=1).next_page_token
     for find, where, spaces in (("other", {"n": {"gte": 0}}, ()), ("fact", {"n": {"gte": 1}}, ()), ("fact", None, "*")):

@@ -71,6 +71,7 @@ def test_an_authority_makes_it_mutual(files):
 
 @pytest.mark.parametrize("broken", ["absent", "garbage", "mismatched"])
 def test_a_file_that_cannot_be_used_is_an_error_with_a_sentence(files, tmp_path, broken):
+    """A1: a file that cannot be used is an error with a sentence."""
     key = {"absent": tmp_path / "none.key", "garbage": tmp_path / "bad.key", "mismatched": files / "client.key"}[broken]
     (tmp_path / "bad.key").write_text("no key")
     tls = {"tls_certificate": files / "server.pem", "tls_key": key}

@@ -112,7 +112,7 @@ def test_a_writer_that_is_away_is_never_an_absent_trace(tmp_path):
 
 
 def test_a_wrong_internal_credential_is_the_operators_fault(folder, valkey_server):
-    """The caller learns nothing of it, and above all not that its own key is wrong."""
+    """A6: the caller learns nothing of it, and above all not that its own key is wrong."""
     with (
         running_writer(folder, valkey_server.url) as address,
         RealPlanner(folder, writer=address, token="wrong") as planner,

@@ -244,6 +244,8 @@ def test_a_page_token_belongs_to_its_filters(folder: Path) -> None:
 
 
 def test_bad_requests_are_refused_with_their_field(folder: Path) -> None:
+    """X4: bad requests are refused with their field."""
+
     async def test(stub: Any) -> None:
         for call, field in (
             (fetch(stub, "x"), "trace_id"),

@@ -318,6 +318,7 @@ def test_a_look_up_pages_through_the_stream(
 def test_consumers_of_dead_processes_are_forgotten_once_they_owe_nothing(
     valkey_server: ValkeyServer, client: Redis, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """X2: consumers of dead processes are forgotten once they owe nothing."""
     client.xgroup_create(STREAM, GROUP, id="0", mkstream=True)
     client.xgroup_createconsumer(STREAM, GROUP, "idle")
     client.xadd(STREAM, an_entry())

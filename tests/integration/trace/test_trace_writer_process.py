@@ -101,7 +101,7 @@ def test_wrong_configuration_is_refused_with_every_fault(folder: Path) -> None:
 
 
 def test_what_cannot_be_had_is_one_sentence(folder: Path) -> None:
-    """Exit code 69: a store that is a folder, no database, or of a newer version; an address that is taken."""
+    """X2: exit code 69: a store that is a folder, no database, or of a newer version; an address that is taken."""
     (folder / "dir").mkdir()
     (folder / "text").write_text("no database, but long enough to look like one" * 10)
     newer = sqlite3.connect(folder / "newer.db")

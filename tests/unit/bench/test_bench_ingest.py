@@ -19,7 +19,7 @@ TEXTS = {
 
 @pytest.mark.parametrize("as_lines", [True, False])
 def test_every_document_is_counted_or_refused(tmp_path: Path, as_lines: bool) -> None:
-    """P1: files, and lines of one file, are told alike: by format, spans by kind, and what was refused."""
+    """A9: files, and lines of one file, are told alike: by format, spans by kind, and what was refused."""
     if as_lines:
         lines = (json.dumps({"name": name, "text": text}) for name, text in TEXTS.items())
         (tmp_path / "sources.jsonl").write_text("\n".join(lines), "utf-8")

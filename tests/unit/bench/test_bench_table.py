@@ -7,7 +7,7 @@ MEASURE = runpy.run_path(str(Path(__file__).parents[3] / "bench/measure.py"))
 
 
 def test_a_row_says_whether_its_target_was_met_and_keeps_its_columns() -> None:
-    """P1: each figure beside its target and floor, under the heads, however long the name is."""
+    """A9: each figure beside its target and floor, under the heads, however long the name is."""
     row = MEASURE["Row"]
     rows = [
         row("one Plan in process, 100,000 spans, pool 12345", 3.0, 4.0, 1.0, "postings read", 3.5),
@@ -21,7 +21,7 @@ def test_a_row_says_whether_its_target_was_met_and_keeps_its_columns() -> None:
 
 
 def test_rows_come_as_they_are_measured() -> None:
-    """P1: a reader sees the first figure while the second is measured."""
+    """A9: a reader sees the first figure while the second is measured."""
     measured = []
 
     def rows() -> object:

@@ -61,5 +61,6 @@ def test_what_is_shown_reads_back(micros: int) -> None:
 
 
 def test_an_instant_beyond_the_calendar_is_shown_as_a_number() -> None:
+    """A3: an instant beyond the calendar is shown as a number."""
     assert instants.show(2**62) == str(2**62)
     assert instants.show(None) == "open"

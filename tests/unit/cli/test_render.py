@@ -200,7 +200,7 @@ def test_wide_characters_keep_the_columns_aligned() -> None:
 
 @pytest.mark.parametrize("hostile", ["\x1b[2J\x1b[31mred", "\x9b31m", "a\rb", "\x07", "\u202etxt.exe"])
 def test_text_from_memory_cannot_command_the_terminal(hostile: str) -> None:
-    """A document is data: its controls are shown as marks, in text, names and questions alike."""
+    """A3: a document is data: its controls are shown as marks, in text, names and questions alike."""
     answer = _context(_item(hostile, name=hostile), questions=(OpenQuestion(SOURCE, "pending", hostile),))
     shown = _drawn(render.context(answer))
     assert not set(shown) & {"\x1b", "\x9b", "\r", "\x07", "\u202e"}
@@ -208,7 +208,7 @@ def test_text_from_memory_cannot_command_the_terminal(hostile: str) -> None:
 
 
 def test_text_from_memory_is_not_markup() -> None:
-    """A document is data: brackets stay brackets."""
+    """A3: a document is data: brackets stay brackets."""
     shown = _drawn(render.context(_context(_item("[bold]see[/bold] [/unmatched] :smile:"))))
     assert "[bold]see[/bold] [/unmatched] :smile:" in shown
 

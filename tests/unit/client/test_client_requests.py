@@ -19,6 +19,7 @@ def test_an_empty_request_stays_empty():
 
 
 def test_every_option_of_a_plan_has_its_field():
+    """A5: every option of a plan has its field."""
     prepared = requests.plan(
         "why?",
         {
@@ -66,6 +67,7 @@ def test_context_sends_only_the_switches_that_were_named():
 
 
 def test_a_pool_is_sent_as_given():
+    """A5: a pool is sent as given."""
     fragment = Fragment(span=Span(SOURCE, 7, 0, 5), kind="note", span_class="cache", tokens=0, score=0.0)
     sent = requests.select([fragment], {"question": None, "max_tokens": 5}).message
     expected = planner_pb2.Fragment(
@@ -79,6 +81,7 @@ def test_a_pool_is_sent_as_given():
 
 
 def test_documents_are_given_as_such_or_as_paths(tmp_path):
+    """A5: documents are given as such or as paths."""
     file = tmp_path / "note.md"
     file.write_text("# 你好\n")
     document = Document(name="d", content="text", space="own", valid_from=datetime(2026, 1, 1, tzinfo=UTC))
@@ -92,6 +95,7 @@ def test_documents_are_given_as_such_or_as_paths(tmp_path):
 
 
 def test_nodes_edges_and_clarifications_are_sent_as_given():
+    """A5: nodes, edges and clarifications are sent as given."""
     node = Node(
         node_id=SOURCE,
         type="fact",
@@ -127,6 +131,7 @@ def test_nodes_edges_and_clarifications_are_sent_as_given():
     ],
 )
 def test_what_cannot_be_written_is_refused_with_its_field(prepare, field):
+    """A5: what cannot be written is refused with its field."""
     with pytest.raises(InvalidRequest) as refusal:
         prepare()
     assert (refusal.value.field, refusal.value.reason, refusal.value.code) == (
@@ -137,6 +142,7 @@ def test_what_cannot_be_written_is_refused_with_its_field(prepare, field):
 
 
 def test_a_misspelt_argument_is_a_type_error():
+    """A5: a misspelt argument is a type error."""
     with pytest.raises(TypeError, match="max_token'"):
         requests.plan("q", {"max_token": 5})
     with pytest.raises(TypeError, match="not a string"):

@@ -15,7 +15,7 @@ from telha_planner.columns.ranking import best
 @settings(max_examples=60, deadline=None)
 @given(batches=st.lists(st.lists(st.integers(0, 6), max_size=12), max_size=14))
 def test_lists_hold_what_was_appended_whatever_the_segments(batches):
-    """Issue 5: sorted base plus tail; loading at once or piece by piece is the same."""
+    """R3: sorted base plus tail; loading at once or piece by piece is the same."""
     piecewise, expected, row = Lists(), {}, 0
     for keys in batches:
         rows = list(range(row, row + len(keys)))
@@ -37,7 +37,7 @@ def test_lists_hold_what_was_appended_whatever_the_segments(batches):
 @settings(max_examples=40, deadline=None)
 @given(batches=st.lists(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 9), min_size=1, max_size=20), max_size=9))
 def test_a_term_keeps_its_code_for_ever(batches):
-    """Issue 5: codes survive the folding of new terms into the dictionary."""
+    """R3: codes survive the folding of new terms into the dictionary."""
     dictionary, told = Dictionary(), {}
     for terms in batches:
         for term, code in zip(terms, dictionary.codes(np.array(terms, np.uint64)).tolist(), strict=True):

@@ -138,6 +138,7 @@ def test_one_and_true_are_two_texts():
 
 
 def test_every_operator_is_read():
+    """M4: every operator is read."""
     values = {"in": [1], "startsWith": "a", "match": "a", "exists": False}
     for operator in OPERATORS:
         value = values.get(operator, 1)
@@ -145,6 +146,7 @@ def test_every_operator_is_read():
 
 
 def test_a_place_can_be_read_back():
+    """M4: a place can be read back."""
     assert member("where", "price") == "where.price"
     assert member("where", "a.b") == 'where["a.b"]'
     assert member("where", 'q"]') == 'where["q\\"]"]'

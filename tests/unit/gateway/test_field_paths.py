@@ -30,16 +30,19 @@ from telha_gateway.routes.planning import _RENAMES
     ],
 )
 def test_a_wire_path_is_a_json_pointer(path, pointer):
+    """A2: a wire path is a JSON pointer."""
     assert pointer_of(path, _RENAMES) == pointer
 
 
 def test_rules_name_fields_as_rest_spells_them():
+    """A2: rules name fields as REST spells them."""
     assert in_rest_words("must be after valid_from_us") == "must be after validFrom"
     assert in_rest_words("or query or vector is required") == "or find or vector is required"
     assert in_rest_words("must be between 0 and 2") == "must be between 0 and 2"
 
 
 def test_units_of_time_are_dropped_from_names():
+    """A2: units of time are dropped from names."""
     assert camel("recorded_us") == "recorded"
     assert camel("tx_time_us") == "txTime"
     assert camel("source_version_tx") == "sourceVersionTx"

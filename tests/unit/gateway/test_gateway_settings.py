@@ -27,5 +27,6 @@ def test_a_wrong_setting_stops_the_start(tmp_path, capsys, text, words):
 
 
 def test_a_missing_file_stops_the_start(tmp_path, capsys):
+    """G1: a missing file stops the start."""
     assert main(["serve", "--config", str(tmp_path / "none.toml")]) == EXIT_CONFIG
     assert "none.toml" in capsys.readouterr().err

@@ -59,6 +59,7 @@ def test_what_is_no_exact_instant_is_refused_with_the_rule(text, rule):
 
 @given(st.integers(-62135596800000000, 253402300799999999), st.integers(-1439, 1439))
 def test_any_instant_reads_back_from_any_offset(micros, minutes):
+    """A2: any instant reads back from any offset."""
     moment = EPOCH + timedelta(microseconds=micros)
     try:
         text = moment.astimezone(timezone(timedelta(minutes=minutes))).isoformat()
@@ -68,6 +69,7 @@ def test_any_instant_reads_back_from_any_offset(micros, minutes):
 
 
 def test_whole_microseconds_pass_within_64_bits():
+    """A2: whole microseconds pass within 64 bits."""
     assert instant(INT64_MIN, "") == INT64_MIN
     assert instant(INT64_MAX, "") == INT64_MAX
     for beyond in (INT64_MIN - 1, INT64_MAX + 1):
@@ -76,6 +78,7 @@ def test_whole_microseconds_pass_within_64_bits():
 
 
 def test_a_parameter_takes_digits_or_rfc_3339():
+    """A2: a parameter takes digits or RFC 3339."""
     assert parameter_instant("1780315200000000", "/from") == 1780315200000000
     assert parameter_instant("-1", "/from") == -1
     assert parameter_instant("2026-06-01T12:00:00Z", "/from") == 1780315200000000

@@ -58,6 +58,7 @@ def test_every_operation_can_become_a_client_method():
 
 @pytest.mark.parametrize("operation", [op for op in app.OPERATIONS if op.body], ids=lambda op: op.id)
 def test_every_example_is_a_request_that_is_taken(operation):
+    """A2: every example is a request that is taken."""
     assert operation.example
     shaped(dict(operation.example), operation.body)
 
@@ -128,4 +129,5 @@ def test_typed_clients_get_wide_numbers_and_named_choices():
 
 
 def test_every_code_has_a_title():
+    """A2: every code has a title."""
     assert set(DOCUMENT["components"]["schemas"]["Problem"]["properties"]["code"]["examples"]) == set(problems.TITLES)

@@ -18,11 +18,13 @@ values = st.recursive(
 @settings(max_examples=60, deadline=None)
 @given(st.dictionaries(st.text(), values, max_size=4))
 def test_what_goes_in_comes_out(properties):
+    """A2: what goes in comes out."""
     sent = struct_pb2.Struct.FromString(struct_of(properties, "").SerializeToString())
     assert object_of(sent) == properties
 
 
 def test_whole_numbers_come_back_as_integers():
+    """A2: whole numbers come back as integers."""
     given_ = {"a": 3, "b": 0.5, "c": True, "d": 2.0**60}
     back = object_of(struct_of(given_, ""))
     assert [type(back[name]) for name in "abcd"] == [int, float, bool, float]
@@ -37,6 +39,7 @@ def test_whole_numbers_come_back_as_integers():
     ],
 )
 def test_what_a_double_cannot_hold_is_refused(value, pointer, rule):
+    """A2: what a double cannot hold is refused."""
     with pytest.raises(RequestFault) as refused:
         struct_of(value, "/p")
     assert refused.value.pointer == pointer
@@ -44,6 +47,8 @@ def test_what_a_double_cannot_hold_is_refused(value, pointer, rule):
 
 
 def test_the_deepest_object_that_is_taken_survives_the_wire():
+    """A2: the deepest object that is taken survives the wire."""
+
     def nested(levels):
         return {} if levels == 0 else {"a": nested(levels - 1)}
 

@@ -63,9 +63,11 @@ def test_a_mismatch_is_named_with_place_and_rule(shape, value, pointer, rule):
 
 
 def test_null_means_left_out():
+    """A2: null means left out."""
     assert shaped({"question": "q", "budget": None, "spaces": None}, PlanRequest) == PlanRequest(question="q")
 
 
 def test_an_unforeseen_message_still_gives_the_place():
+    """A2: an unforeseen message still gives the place."""
     fault = fault_of("Something new - at `$.pool[7].text`")
     assert (fault.pointer, fault.rule) == ("/pool/7/text", "is not valid")

@@ -45,10 +45,12 @@ def test_what_two_readers_could_read_differently_is_refused_with_its_place(raw, 
 
 
 def test_an_escaped_pair_is_one_character():
+    """A2: an escaped pair is one character."""
     assert decode(b'{"q":"\\ud83d\\ude80"}') == {"q": "🚀"}
 
 
 def test_a_long_name_is_shortened_in_the_pointer():
+    """A2: a long name is shortened in the pointer."""
     raw = b'{"' + b"k" * 100_000 + b'":1,"' + b"k" * 100_000 + b'":2}'
     with pytest.raises(RequestFault) as refused:
         decode(raw)
@@ -69,4 +71,5 @@ json_values = st.recursive(
 @settings(max_examples=100, deadline=None)
 @given(json_values, st.booleans())
 def test_strict_json_is_read_as_the_standard_library_reads_it(value, ascii_only):
+    """A2: strict JSON is read as the standard library reads it."""
     assert decode(json.dumps(value, ensure_ascii=ascii_only).encode()) == value

@@ -100,7 +100,7 @@ def test_what_cannot_be_sliced_or_has_no_kind_is_counted(memory):
 
 
 def test_overlapping_windows_leave_only_the_best(memory):
-    """R1, design 5: of overlapping windows only the best; none above the largest."""
+    """R1: of overlapping windows only the best; none above the largest."""
     with memory.commit() as commit:
         commit.document("a", ["green apple tree", "red apple tree", "blue apple tree", "apple apple tree"])
     found = recalled(memory, question="green apple", expand_depth=0)

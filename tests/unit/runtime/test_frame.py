@@ -46,11 +46,13 @@ def test_any_bytes_are_a_frame_or_refused(value: bytes) -> None:
     ],
 )
 def test_a_malformed_frame_is_refused(changes: dict[str, object]) -> None:
+    """X2: a malformed frame is refused."""
     with pytest.raises(FrameMalformed):
         decode(entry(**changes))
 
 
 def test_an_entry_without_the_field_is_refused() -> None:
+    """X2: an entry without the field is refused."""
     with pytest.raises(FrameMalformed, match="no field f"):
         decode({b"g": b""})
 

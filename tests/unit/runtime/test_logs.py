@@ -43,6 +43,7 @@ def test_structlog_and_the_standard_library_write_the_same_kind_of_line(capsys: 
 
 
 def test_an_exception_stands_in_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """A8: an exception stands in its line."""
     logs.configure("planner", "info", "json")
     try:
         raise ValueError("boom")
@@ -53,6 +54,7 @@ def test_an_exception_stands_in_its_line(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_warnings_become_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    """A8: warnings become lines."""
     logs.configure("writer", "info", "json")
     with warnings.catch_warnings():
         warnings.simplefilter("always")
@@ -61,6 +63,7 @@ def test_warnings_become_lines(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_console_format_is_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    """A8: the console format is for people."""
     logs.configure("writer", "info", "console")
     structlog.get_logger().info("started", port=1)
     text = capsys.readouterr().err

@@ -46,6 +46,7 @@ def test_a_child_dies_with_a_killed_parent() -> None:
 @pytest.mark.process
 @pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")
 def test_a_child_whose_parent_is_already_gone_dies_at_once() -> None:
+    """A9: a child whose parent is already gone dies at once."""
     code = "import time; from telha_runtime.process import die_with_parent; die_with_parent(1 << 22); time.sleep(60)"
     assert subprocess.run([sys.executable, "-c", code], timeout=20, check=False).returncode == -signal.SIGTERM
 

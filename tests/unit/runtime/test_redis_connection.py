@@ -11,6 +11,7 @@ from telha_runtime.backoff import LONGEST_S, Backoff
 
 @pytest.mark.parametrize("url", ["http://secret@host", "host:6379", "redis://host:port", ""])
 def test_a_wrong_url_is_refused_without_being_shown(url: str) -> None:
+    """X2: a wrong url is refused without being shown."""
     with pytest.raises(redis.UrlInvalid) as refused:
         redis.connect(url)
     assert "secret" not in str(refused.value)
@@ -47,6 +48,7 @@ def test_a_redis_that_may_lose_the_stream_is_warned_about(own_valkey: ValkeyServ
 
 
 def test_pauses_double_up_to_a_bound_and_end_with_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    """X2: pauses double up to a bound and end with the service."""
     paused: list[float] = []
 
     async def record(seconds: float, _: asyncio.Event) -> None:

@@ -57,6 +57,7 @@ def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
 
 
 def test_sections_of_other_services_and_variables_of_clients_pass(tmp_path: Path) -> None:
+    """G1: sections of other services and variables of clients pass."""
     settings = read(
         "[writer]\nanything = 1\n", tmp_path, TELHA_KEY="k", TELHA_ADDRESS="a", TELHA_GATEWAY__PORT="1", HOME="/"
     )
@@ -110,6 +111,7 @@ def test_every_fault_is_named_at_once(tmp_path: Path) -> None:
 
 
 def test_a_variable_that_is_no_number_is_refused_as_it_was_written() -> None:
+    """G1: a variable that is no number is refused as it was written."""
     with pytest.raises(SettingsInvalid) as refused:
         load(PlannerConfig, None, {"TELHA_SERVER__PORT": "http", "TELHA_PLANNER__ALPHA": "nan"})
     assert sorted(refused.value.faults) == [
@@ -119,6 +121,7 @@ def test_a_variable_that_is_no_number_is_refused_as_it_was_written() -> None:
 
 
 def test_rules_between_keys_are_reported_under_their_section(tmp_path: Path) -> None:
+    """G1: rules between keys are reported under their section."""
     found = faults("[context]\ndefault_max_tokens = 9000\n[server]\ntls_key = 'k'\n", tmp_path)
     assert sorted(found) == [
         "context: default_max_tokens = 9000 must be at most max_tokens_ceiling = 8192",
@@ -127,12 +130,14 @@ def test_rules_between_keys_are_reported_under_their_section(tmp_path: Path) -> 
 
 
 def test_what_a_table_lacks_is_named(tmp_path: Path) -> None:
+    """G1: what a table lacks is named."""
     assert faults("[tokens.models.mine]\nencoding = 'o200k_base'\n", tmp_path) == (
         "tokens.models.mine.context_window: is required",
     )
 
 
 def test_a_credential_is_never_shown(tmp_path: Path) -> None:
+    """G1: a credential is never shown."""
     found = faults("[trace]\ninternal_token = 4711\nredis_url = 4712\n", tmp_path)
     assert len(found) == 2
     assert not any("471" in sentence for sentence in found)
@@ -152,6 +157,7 @@ class GuestConfig(BaseModel):
 
 
 def test_a_guest_of_a_section_lets_its_owners_keys_pass(tmp_path: Path) -> None:
+    """G1: a guest of a section lets its owner's keys pass."""
     path = tmp_path / "telha.toml"
     path.write_text("[trace]\nstream = 's'\nspool = 'x'\n")
     environ = {"TELHA_TRACE__SPOOL_MAX_MB": "1"}
@@ -161,12 +167,14 @@ def test_a_guest_of_a_section_lets_its_owners_keys_pass(tmp_path: Path) -> None:
 
 
 def test_broken_toml_names_its_line(tmp_path: Path) -> None:
+    """G1: broken toml names its line."""
     (sentence,) = faults("[planner]\nalpha = = 1\n", tmp_path)
     assert "telha.toml is not valid TOML" in sentence
     assert "line 2" in sentence
 
 
 def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
+    """G1: a file that cannot be read is one sentence."""
     for path, cause in ((tmp_path / "absent.toml", "No such file"), (tmp_path, "directory")):
         with pytest.raises(SettingsInvalid, match=cause):
             load(PlannerConfig, path, {})
@@ -177,6 +185,7 @@ def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_defaults_are_finite() -> None:
+    """G1: defaults are finite."""
     assert all(math.isfinite(prior) for prior in PlannerConfig().planner.kind_priors.values())
 
 

@@ -39,6 +39,8 @@ class Gate:
 
 
 def test_work_runs_in_the_order_accepted_on_one_thread(thread):
+    """A1: work runs in the order accepted on one thread."""
+
     async def scenario():
         seen = []
         jobs = [thread.run(lambda n=n: seen.append((n, threading.current_thread().name)), soon()) for n in range(3)]
@@ -110,6 +112,8 @@ def test_cancelled_work_never_runs_and_gives_its_place_back_at_once(thread):
 
 
 def test_work_that_is_cancelled_while_it_runs_keeps_its_place_until_it_ends(thread):
+    """A1: work that is cancelled while it runs keeps its place until it ends."""
+
     async def scenario():
         gate = Gate()
         running = asyncio.ensure_future(thread.run(gate, soon()))
@@ -125,6 +129,8 @@ def test_work_that_is_cancelled_while_it_runs_keeps_its_place_until_it_ends(thre
 
 
 def test_errors_reach_the_caller_as_they_are(thread):
+    """A1: errors reach the caller as they are."""
+
     def fail():
         raise NotFound(resource="source")
 
@@ -133,6 +139,8 @@ def test_errors_reach_the_caller_as_they_are(thread):
 
 
 def test_a_closed_thread_finishes_what_runs_and_refuses_the_rest():
+    """A1: a closed thread finishes what runs and refuses the rest."""
+
     async def scenario():
         thread, gate = PlanThread(2, lambda _: True), Gate()
         running = asyncio.ensure_future(thread.run(gate, soon()))

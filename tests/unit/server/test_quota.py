@@ -18,6 +18,7 @@ def test_a_key_spends_its_minute_then_its_steady_rate():
 
 
 def test_the_wait_that_is_named_is_enough():
+    """A9: the wait that is named is enough."""
     quota = Quota(7)
     while not (wait := quota.spend("k", 5.0)):
         pass
@@ -25,6 +26,7 @@ def test_the_wait_that_is_named_is_enough():
 
 
 def test_buckets_are_bounded():
+    """A9: buckets are bounded."""
     quota = Quota(1)
     for key in range(KEYS + 10):
         quota.spend(str(key), 0.0)

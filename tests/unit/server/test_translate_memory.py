@@ -83,6 +83,7 @@ def test_a_node_is_read_with_properties_as_canonical_json():
 
 
 def test_edges_and_clarifications_are_read():
+    """M3: edges and clarifications are read."""
     key = bytes.fromhex(ID.replace("-", ""))
     (first, second) = read_edges(
         memory_pb2.PutEdgesRequest(edges=[edge(), edge(confidence=0.25, valid_from_us=3)]), ANYWHERE
@@ -135,6 +136,7 @@ def test_a_bad_node_is_refused_with_its_index(changed, field):
     ],
 )
 def test_a_bad_edge_is_refused_with_its_index(changed, field):
+    """M3: a bad edge is refused with its index."""
     fault = refusal(read_edges, memory_pb2.PutEdgesRequest(edges=[edge(**changed)]), ANYWHERE)
     assert fault.field == f"edges[0].{field}"
 
@@ -151,6 +153,7 @@ def test_a_bad_edge_is_refused_with_its_index(changed, field):
     ],
 )
 def test_a_bad_clarification_is_refused_with_its_index(changed, field):
+    """M3: a bad clarification is refused with its index."""
     message = memory_pb2.PutClarificationsRequest(clarifications=[clarification(**changed)])
     assert refusal(read_clarifications, message, ANYWHERE).field == f"clarifications[0].{field}"
 
@@ -178,6 +181,7 @@ def test_a_bad_document_is_refused_with_its_index(changed, field):
 
 @pytest.mark.parametrize("count", [0, 1001])
 def test_a_batch_holds_1_to_1000_items(count):
+    """M3: a batch holds 1 to 1000 items."""
     assert refusal(read_edges, memory_pb2.PutEdgesRequest(edges=[edge()] * count), ANYWHERE).field == "edges"
 
 
@@ -187,6 +191,7 @@ def test_a_property_of_minus_zero_is_zero():
 
 
 def test_a_page_token_is_bound_to_its_filters():
+    """M3: a page token is bound to its filters."""
     token = page_token.write(b"position", b"filters")
     assert page_token.read(token, b"filters") == b"position"
     for text, filters in [
@@ -200,5 +205,6 @@ def test_a_page_token_is_bound_to_its_filters():
 
 
 def test_a_page_size_has_a_default_and_a_ceiling():
+    """M3: a page size has a default and a ceiling."""
     assert [page_token.page_size(asked, 100, 1000) for asked in (0, 1, 5000)] == [100, 1, 1000]
     assert refusal(page_token.page_size, -1, 100, 1000).field == "page_size"

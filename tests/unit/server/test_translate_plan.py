@@ -46,7 +46,7 @@ def test_a_request_is_read_as_a_checked_type_and_as_sent():
 
 
 def test_every_field_of_a_plan_request_is_read():
-    """A field that is forgotten here would be ignored silently."""
+    """A1: a field that is forgotten here would be ignored silently."""
     message = planner_pb2.PlanRequest(
         question="q",
         query=plan_pb2.NodeQuery(find="passage", limit=3),

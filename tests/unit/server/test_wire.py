@@ -21,12 +21,14 @@ def refusal(message_type, raw: bytes) -> RequestInvalid:
 
 
 def test_a_known_message_passes_unchanged():
+    """A1: a known message passes unchanged."""
     message = planner_pb2.PlanRequest(question="o que é? 你好 🧑‍🚀", spaces=["main"])
     message.budget.max_tokens = 800
     assert decode(planner_pb2.PlanRequest, message.SerializeToString()) == message
 
 
 def test_a_field_sent_twice_is_no_unknown_field():
+    """A1: a field sent twice is no unknown field."""
     raw = planner_pb2.PlanRequest(question="a").SerializeToString() * 2
     assert decode(planner_pb2.PlanRequest, raw).question == "a"
 
@@ -60,10 +62,12 @@ def test_broken_utf8_is_refused():
 
 
 def test_bytes_that_are_no_message_are_refused():
+    """A1: bytes that are no message are refused."""
     assert refusal(planner_pb2.PlanRequest, b"\x0a\xff").rule == "must be a valid message"
 
 
 def test_a_struct_nested_beyond_the_parser_is_refused():
+    """A1: a struct nested beyond the parser is refused."""
     value = b"\x20\x01"  # Value.bool_value
     for _ in range(150):
         for number in (1, 6):  # ListValue.values, Value.list_value

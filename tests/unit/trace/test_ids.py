@@ -31,4 +31,5 @@ def test_ids_increase_whatever_the_clock_does(instants: list[int]) -> None:
 @settings(deadline=None, max_examples=50)
 @given(st.integers(0, 2**47 * 1000))
 def test_an_id_tells_its_millisecond(now_us: int) -> None:
+    """X1: an id tells its millisecond."""
     assert recorded_ms(TraceIds(lambda: now_us, os.urandom).next()) == now_us // 1000

@@ -57,6 +57,7 @@ def test_a_torn_tail_costs_only_the_torn_entry(
 
 
 def test_damage_in_the_middle_costs_only_what_it_hit(tmp_path: Path) -> None:
+    """X3: damage in the middle costs only what it hit."""
     records = [(uuid4(), "acme", bytes([number]) * 100) for number in range(5)]
     path = written(tmp_path, records)
     content = bytearray(path.read_bytes())
@@ -68,6 +69,7 @@ def test_damage_in_the_middle_costs_only_what_it_hit(tmp_path: Path) -> None:
 
 
 def test_a_file_whose_creation_was_torn_is_empty(tmp_path: Path) -> None:
+    """X3: a file whose creation was torn is empty."""
     path = tmp_path / "00000000000000000001.spool"
     path.write_bytes(MAGIC[:5])
     assert read(path) == ([], 0)
@@ -84,6 +86,7 @@ def test_a_file_of_another_version_is_left_untouched(content: bytes, tmp_path: P
 
 
 def test_files_sort_by_age(tmp_path: Path) -> None:
+    """X3: files sort by age."""
     for number in (10, 9, 1):
         Segment.create(tmp_path, number).close()
     assert [int(path.stem) for path in segments(tmp_path)] == [1, 9, 10]

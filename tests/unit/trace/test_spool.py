@@ -135,6 +135,8 @@ def test_a_full_spool_refuses_and_recovers(tmp_path: Path) -> None:
 
 
 def test_a_record_larger_than_an_eighth_of_the_spool_fits_while_there_is_room(tmp_path: Path) -> None:
+    """X3: a record larger than an eighth of the spool fits while there is room."""
+
     async def test() -> None:
         spool = Spool.open(tmp_path, 64 * 1024)
         for _ in range(5):
@@ -192,6 +194,8 @@ def test_two_planners_never_share_a_spool_and_orphans_are_adopted(tmp_path: Path
 
 
 def test_an_orphan_that_cannot_be_read_stays_for_a_newer_planner(tmp_path: Path) -> None:
+    """X3: an orphan that cannot be read stays for a newer planner."""
+
     async def test() -> None:
         one, two = Spool.open(tmp_path, MB), Spool.open(tmp_path, MB)
         await one.close()
@@ -249,12 +253,15 @@ def test_a_killed_planner_loses_no_acknowledged_record(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_used_is_one_sentence(tmp_path: Path) -> None:
+    """X3: a folder that cannot be used is one sentence."""
     (tmp_path / "file").write_text("")
     with pytest.raises(SpoolUnusable, match="cannot be used"):
         Spool.open(tmp_path / "file", MB)
 
 
 def test_a_closing_spool_takes_nothing_more(tmp_path: Path) -> None:
+    """X3: a closing spool takes nothing more."""
+
     async def test() -> None:
         spool = Spool.open(tmp_path, MB)
         accepted = asyncio.create_task(filled(spool, 1))
@@ -271,6 +278,8 @@ def test_a_closing_spool_takes_nothing_more(tmp_path: Path) -> None:
     "content", [b"\xc1", msgpack.packb([1]), msgpack.packb({"a": 1}), msgpack.packb({"tenant": 1})]
 )
 def test_a_record_without_tenant_is_a_fault_of_ours(content: bytes, tmp_path: Path) -> None:
+    """X3: a record without tenant is a fault of ours."""
+
     async def test() -> None:
         spool = Spool.open(tmp_path, MB)
         with pytest.raises(ValueError):

@@ -72,6 +72,7 @@ def test_a_record_that_contradicts_its_frame_is_refused() -> None:
 
 
 def test_deep_nesting_is_shown_as_far_as_readers_can_follow() -> None:
+    """X4: deep nesting is shown as far as readers can follow."""
     deep: Any = "bottom"
     for _ in range(200):
         deep = {"in": [deep]}
