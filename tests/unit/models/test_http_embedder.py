@@ -1,5 +1,6 @@
 """The embedder that asks an OpenAI-compatible endpoint: what it sends, what it believes, and when it asks again."""
 
+import gzip
 import json
 from collections.abc import Iterator
 from email.utils import formatdate
@@ -12,6 +13,7 @@ from telha_planner.models.embedders.http import ATTEMPTS, TEXTS_PER_REQUEST, Htt
 from telha_planner.models.embedders.seam import EmbedderFailed, Model
 
 MODEL = Model("some-model", 64, 0.1)
+DATE = "Mon, 01 Jan 2024 00:00:00"
 SECRET = "sk-very-secret"
 TEXT = "a text that nobody else may see 🤫"
 
@@ -82,6 +84,10 @@ def test_without_a_key_none_is_sent_and_a_long_text_goes_by_its_head(endpoint: E
     embedder.close()
 
 
+def packed(content: bytes, encoding: str) -> Any:
+    return lambda _: (200, {"content-encoding": encoding}, content)
+
+
 GOOD = [0.5] * 64
 NOT_VECTORS: list[tuple[Any, str]] = [
     (lambda _: (200, {}, b"<html>busy</html>"), "something else than JSON"),
@@ -101,6 +107,11 @@ NOT_VECTORS: list[tuple[Any, str]] = [
     (lambda _: told([{"index": 0, "embedding": [0.0] * 64}]), "zero vector"),
     (lambda _: (200, {}, json.dumps({"data": [{"embedding": [*GOOD[1:], float("nan")]}]}).encode()), "than JSON"),
     (lambda _: (200, {}, b" " * (3 << 20)), "more than its vectors can need"),
+    (lambda _: told([{"index": 0, "embedding": [*GOOD[1:], 10**400]}]), "no vector holds"),
+    (packed(gzip.compress(b" " * (3 << 20)), "gzip"), "more than its vectors can need"),
+    (packed(gzip.compress(gzip.compress(b" " * (64 << 20))), "gzip, gzip"), "an encoding that it was not asked for"),
+    (packed(b"[]", "br"), "an encoding that it was not asked for"),
+    (packed(b"[]", "gzip"), "what is no gzip"),
     (status(400), "answered 400"),
     (status(401), "answered 401"),
     (status(404), "answered 404"),
@@ -131,9 +142,28 @@ def test_retry_after_is_honoured_in_both_forms(endpoint: Endpoint, embedder: Htt
     endpoint.faults = [status(429, retry_after="2"), status(503, retry_after=formatdate(clock.now + 4, usegmt=True))]
     assert embedder.question(TEXT).shape == (64,)
     assert clock.slept == [2.0, 2.0]
-    endpoint.faults = [status(429, retry_after="soon")]
-    embedder.question(TEXT)
-    assert clock.slept[2:] == [0.2]
+
+
+@pytest.mark.parametrize("told_when", ["soon", "²", f"Mon, 01 Jan {10**20} 00:00:00 GMT", f"{DATE} +{10**18}"])
+def test_a_retry_after_that_says_nothing_is_passed_over(
+    endpoint: Endpoint, embedder: Http, clock: Clock, told_when: str
+) -> None:
+    """C2: whatever stands there, it is the endpoint that failed, and not us."""
+    endpoint.faults = [status(429, retry_after=told_when)]
+    assert embedder.question(TEXT).shape == (64,)
+    assert clock.slept == [0.2]
+
+
+def test_vectors_may_come_packed(endpoint: Endpoint, embedder: Http) -> None:
+    """M2: as gzip, which halves them; unpacked they are the same."""
+
+    def answer(body: dict[str, Any]) -> Any:
+        code, headers, content = endpoint.vectors(body)
+        return code, headers | {"content-encoding": "gzip"}, gzip.compress(content)
+
+    endpoint.faults = [answer]
+    assert embedder.question(TEXT).tobytes() == embedder.question(TEXT).tobytes()
+    assert endpoint.headers[0]["accept-encoding"] == "gzip"
 
 
 def test_a_question_does_not_wait_longer_than_its_timeout(endpoint: Endpoint, embedder: Http, clock: Clock) -> None:

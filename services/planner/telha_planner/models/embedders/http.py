@@ -10,6 +10,7 @@ address that the operator named and to no other.
 
 import logging
 import time
+import zlib
 from collections.abc import Callable, Sequence
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -28,6 +29,7 @@ LONGEST_PAUSE_S = 30.0
 AGAIN = frozenset({429, 500, 502, 503, 504})
 _BYTES_PER_VALUE = 32
 _ENVELOPE = 1 << 20
+_GZIP = 16 + zlib.MAX_WBITS
 
 
 class Http:
@@ -61,7 +63,7 @@ class Http:
         for library in ("httpx", "httpcore"):
             # They tell of every request, address and headers included.
             logging.getLogger(library).setLevel(logging.CRITICAL)
-        headers = {"authorization": f"Bearer {key}"} if key else {}
+        headers = {"accept-encoding": "gzip"} | ({"authorization": f"Bearer {key}"} if key else {})
         self._client = httpx.Client(headers=headers, timeout=timeout_s, follow_redirects=False)
 
     def load(self) -> None:
@@ -114,13 +116,16 @@ class Http:
         try:
             with self._client.stream("POST", self._url, json=body, timeout=max(timeout_s, 0.001)) as response:
                 # Read by hand: an endpoint that sends a byte now and then would never time out otherwise.
-                for chunk in response.iter_bytes():
+                for chunk in response.iter_raw():
                     content += chunk
                     if len(content) > most:
-                        raise EmbedderFailed("the embedding endpoint answered more than its vectors can need")
+                        raise _too_much()
                     if self._now() > deadline:
                         return _LATE, b"", None
-                return response.status_code, bytes(content), self._pause(response.headers.get("retry-after"))
+                pause = self._pause(response.headers.get("retry-after"))
+                if response.status_code != httpx.codes.OK:
+                    return response.status_code, b"", pause
+                return response.status_code, _unpacked(content, response.headers.get("content-encoding"), most), pause
         except httpx.TimeoutException:
             return _LATE, b"", None
         except (httpx.HTTPError, httpx.InvalidURL):
@@ -134,12 +139,31 @@ class Http:
             return float(told)
         try:
             return max(0.0, parsedate_to_datetime(told).timestamp() - self._wall())
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return None
 
 
 _LATE, _AWAY = -1, -2
 _TOLD = {_LATE: "did not answer in time", _AWAY: "cannot be reached"}
+
+
+def _too_much() -> EmbedderFailed:
+    return EmbedderFailed("the embedding endpoint answered more than its vectors can need")
+
+
+def _unpacked(content: bytes | bytearray, encoding: str | None, most: int) -> bytes:
+    """*content* without its encoding. The client's own unpacking has no limit: a few kilobytes can fill all memory."""
+    if encoding in {None, "identity"}:
+        return bytes(content)
+    if encoding != "gzip":
+        raise EmbedderFailed("the embedding endpoint answered in an encoding that it was not asked for")
+    try:
+        whole = zlib.decompressobj(_GZIP).decompress(content, most + 1)
+    except zlib.error:
+        raise EmbedderFailed("the embedding endpoint answered what is no gzip") from None
+    if len(whole) > most:
+        raise _too_much()
+    return whole
 
 
 def _vectors(content: bytes, count: int, dimensions: int) -> list[Vector]:
@@ -162,4 +186,7 @@ def _vectors(content: bytes, count: int, dimensions: int) -> list[Vector]:
 def _vector(values: object, dimensions: int) -> Vector:
     if not isinstance(values, list) or not all(type(value) in {int, float} for value in values):
         raise EmbedderFailed("the embedding endpoint answered a vector that is not a list of numbers")
-    return checked(values, dimensions)
+    try:
+        return checked(values, dimensions)
+    except OverflowError:  # an integer with hundreds of digits
+        raise EmbedderFailed("the embedding endpoint answered a number that no vector holds") from None
