@@ -56,9 +56,8 @@ class RemotePlanner:
 
     def __init__(self, address: str, key: str) -> None:
         self._address = address
-        self._channel = grpc.insecure_channel(
-            address, options=(("grpc.max_receive_message_length", _MAX_ANSWER_BYTES),)
-        )
+        options = (("grpc.max_receive_message_length", _MAX_ANSWER_BYTES), ("grpc.enable_http_proxy", 0))
+        self._channel = grpc.insecure_channel(address, options=options)
         self._planner = planner_pb2_grpc.PlannerStub(self._channel)
         self._memory = memory_pb2_grpc.MemoryStub(self._channel)
         self._metadata = (("authorization", f"Bearer {key}"),)

@@ -41,6 +41,7 @@ class TraceWriter:
     def __init__(self, address: str, token: str) -> None:
         options = (
             ("grpc.max_receive_message_length", MAX_ANSWER_BYTES),
+            ("grpc.enable_http_proxy", 0),  # a proxy has no say between parts, and must not see the credential
             # The writer may be down for long; the first call after its return must not wait for a minute's backoff.
             ("grpc.max_reconnect_backoff_ms", 1000),
         )
