@@ -169,7 +169,13 @@ def test_lists_show_what_is_there(up: Up) -> None:
     assert up.run("sources", "get", sources[0]["sourceId"], "--text").out == text
     two = up.run("sources", "list", "--limit", "2", "--json").json
     assert two["sources"] == sources[:2]
-    assert two["nextPageToken"]
+    third = up.run("sources", "list", "--limit", "1", "--page-token", two["nextPageToken"], "--json").json["sources"]
+    assert third == sources[2:3]
+    nodes = up.run("query", "passage", "--limit", "3", "--json").json["nodes"]
+    token = up.run("query", "passage", "--limit", "2", "--json").json["nextPageToken"]
+    assert up.run("query", "passage", "--limit", "1", "--page-token", token, "--json").json["nodes"] == nodes[2:]
+    for listed in (("sources", "list"), ("query", "passage")):
+        assert "--page-token" in up.run(*listed, "--limit", "1").out
     up.run("plan", QUESTION)
     traces = up.run("trace", "list", "--kind", "plan", "--json").json["traces"]
     assert traces

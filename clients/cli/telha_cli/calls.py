@@ -207,10 +207,9 @@ class Service:
                 break
         return {"traces": found, **({"nextPageToken": token} if token else {})}
 
-    def sources(self, spaces: Sequence[str], limit: int) -> Json:
-        """At most *limit* sources by id, and a token if there are more."""
+    def sources(self, spaces: Sequence[str], limit: int, token: str = "") -> Json:
+        """At most *limit* sources by id, behind the list that ended with *token*; a token if there are more."""
         found: list[Json] = []
-        token = ""
         while len(found) < limit:
             page = self._client.memory.sources(spaces, page_size=min(_PAGE, limit - len(found)), page_token=token)
             found += [_json(source) for source in page.items]
@@ -231,11 +230,10 @@ class Service:
         except (NotFound, PermissionDenied):
             return None
 
-    def query(self, find: str, limit: int, options: Json) -> Json:
-        """At most *limit* nodes by id, and a token if there are more."""
+    def query(self, find: str, limit: int, options: Json, token: str = "") -> Json:
+        """At most *limit* nodes by id, behind the list that ended with *token*; a token if there are more."""
         found: list[Json] = []
         answer: Json = {}
-        token = ""
         while len(found) < limit and (token or not answer):
             size = min(_PAGE, limit - len(found))
             answer = _json(self._client.memory.query(find, page_size=size, page_token=token, **options))

@@ -14,6 +14,9 @@ sources_app = typer.Typer(help="List, read and erase sources.", no_args_is_help=
 TraceId = Annotated[str, typer.Argument(metavar="TRACE_ID", help="As every answer carries it.")]
 SourceId = Annotated[str, typer.Argument(metavar="SOURCE_ID", help="A lower-case UUID.")]
 Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Most entries to show.")]
+PageToken = Annotated[
+    str, typer.Option("--page-token", metavar="TOKEN", help="Go on behind an earlier list.", show_default=False)
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -31,6 +34,7 @@ def query(
     tx_at: given.TxAt = None,
     space: given.Space = None,
     limit: Limit = 100,
+    page_token: PageToken = "",
     address: given.Address = None,
     key: given.Key = None,
     data: given.Data = None,
@@ -42,7 +46,7 @@ def query(
     conditions, instants = calls.conditions(where), calls.window(valid_at, tx_at)
     options = calls.given(where=conditions, spaces=space or None, **instants)
     with calls.opened(address, key, data, os.environ) as service:
-        answer = service.query(find, limit, options)
+        answer = service.query(find, limit, options, page_token)
     output.show(answer, tables.nodes, as_json=as_json)
 
 
@@ -93,9 +97,7 @@ def list_traces(
         str | None, typer.Option("--to", metavar="TIME", help="Recorded before.", show_default=False)
     ] = None,
     limit: Limit = 50,
-    page_token: Annotated[
-        str, typer.Option("--page-token", metavar="TOKEN", help="Go on behind an earlier list.", show_default=False)
-    ] = "",
+    page_token: PageToken = "",
     address: given.Address = None,
     key: given.Key = None,
     data: given.Data = None,
@@ -115,6 +117,7 @@ def list_traces(
 def list_sources(
     space: given.Space = None,
     limit: Limit = 100,
+    page_token: PageToken = "",
     address: given.Address = None,
     key: given.Key = None,
     data: given.Data = None,
@@ -124,7 +127,7 @@ def list_sources(
     from . import calls, output, tables
 
     with calls.opened(address, key, data, os.environ) as service:
-        answer = service.sources(space or [], limit)
+        answer = service.sources(space or [], limit, page_token)
     output.show(answer, tables.sources, as_json=as_json)
 
 

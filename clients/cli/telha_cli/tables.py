@@ -48,7 +48,7 @@ def traces(answer: Json, kind: str | None = None) -> RenderableType:
     """Traces, newest first; where there are none of the *kind* asked for, that is said."""
     if not answer["traces"]:
         return Text("no trace" if kind is None else f"no trace of kind {kind}")
-    return rows(
+    shown = rows(
         ("trace", "recorded", "kind", "tokens"),
         [
             (
@@ -60,6 +60,7 @@ def traces(answer: Json, kind: str | None = None) -> RenderableType:
             for trace in answer["traces"]
         ],
     )
+    return _and_more(shown, answer)
 
 
 def trace(answer: Json) -> RenderableType:
@@ -102,9 +103,7 @@ def nodes(answer: Json) -> RenderableType:
         true = f"true from {second(node['validFrom'])}" + (f" to {second(end)}" if end is not None else "")
         head = Text(node["nodeId"], style="cyan").append(f" · {true}", style="dim not bold")
         parts += [head, Padding(_properties(node), (0, 0, 1, 2))]
-    if answer.get("nextPageToken"):
-        parts.append(Text("There are more; see --limit.", style="dim"))
-    return Group(*parts)
+    return _and_more(Group(*parts), answer)
 
 
 def _properties(node: Json) -> Text:
@@ -115,13 +114,21 @@ def _properties(node: Json) -> Text:
 
 def sources(answer: Json) -> RenderableType:
     """Sources by id."""
-    return rows(
+    shown = rows(
         ("source", "space", "bytes", "name"),
         [
             (source["sourceId"], source["space"], f"{source['length']:,}", source["name"])
             for source in answer["sources"]
         ],
     )
+    return _and_more(shown, answer)
+
+
+def _and_more(shown: RenderableType, answer: Json) -> RenderableType:
+    """*shown*, and that a list does not end there, where it does not."""
+    if not answer.get("nextPageToken"):
+        return shown
+    return Group(shown, Text("There are more; see --limit and --page-token.", style="dim"))
 
 
 def source(answer: Json) -> RenderableType:
