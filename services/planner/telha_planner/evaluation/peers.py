@@ -29,7 +29,6 @@ from .dataset import GoldSpan, Question
 from .in_process import InProcess
 
 TOP_K, BM25, COSINE = "top-k", "bm25", "cosine"
-PEERS = (TOP_K, BM25, COSINE)
 
 _EVERYTHING = 1.0
 

@@ -106,10 +106,6 @@ class Listener:
                 await self._in_flight.until_idle()
         await self._server.stop(min(STOP_S, grace))
 
-    async def serve_until_stopped(self) -> None:
-        """Return when the server has been drained."""
-        await self._server.wait_for_termination()
-
     def _register(self, service: Service) -> None:
         handlers = {
             **{name: grpc.unary_unary_rpc_method_handler(self._endpoint(service, name)) for name in service.methods},

@@ -36,8 +36,3 @@ class TraceIds:
         noise = int.from_bytes(self._random_bytes(8)) >> 2
         value = milliseconds << 80 | 0x7 << 76 | fraction << 64 | 0b10 << _RANDOM_BITS | noise
         return str(UUID(int=value))
-
-
-def recorded_ms(trace_id: str) -> int:
-    """Milliseconds since 1970 UTC at which *trace_id* was made, as the id says."""
-    return UUID(trace_id).int >> 80
