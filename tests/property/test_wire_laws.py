@@ -16,7 +16,16 @@ from telha_planner.core.model import MAX_OFFSET, SpanClass, SpanRef
 from telha_planner.core.plan import EvidencePlan, PlannedSpan, PlanStats, RecallStats, plan_hash
 from telha_planner.core.request import OPEN_END, Leg, PlanRequest, Window
 from telha_planner.server.translate_context import read_build
-from telha_planner.server.translate_memory import read_clarifications, read_documents, read_edges, read_nodes
+from telha_planner.server.translate_memory import (
+    read_artifacts,
+    read_clarifications,
+    read_documents,
+    read_edges,
+    read_erasure,
+    read_header,
+    read_nodes,
+    read_reembed,
+)
 from telha_planner.server.translate_plan import plan_message, read_plan, read_select, window_message
 from telha_planner.server.wire import decode
 
@@ -27,10 +36,14 @@ DOORS = {
     "plan": (planner_pb2.PlanRequest, read_plan),
     "context": (context_pb2.BuildRequest, read_build),
     "select": (planner_pb2.SelectRequest, read_select),
-    "documents": (memory_pb2.IngestRequest, lambda message: read_documents(message, CALLER)),
+    "documents": (memory_pb2.IngestRequest, lambda message: read_documents(message, CALLER, 1 << 20)),
+    "header": (memory_pb2.IngestStreamHeader, lambda message: read_header(message, CALLER)),
+    "artifacts": (memory_pb2.PutArtifactsRequest, lambda message: read_artifacts(message, CALLER)),
     "nodes": (memory_pb2.PutNodesRequest, lambda message: read_nodes(message, CALLER)),
-    "edges": (memory_pb2.PutEdgesRequest, read_edges),
-    "clarifications": (memory_pb2.PutClarificationsRequest, read_clarifications),
+    "edges": (memory_pb2.PutEdgesRequest, lambda message: read_edges(message, CALLER)),
+    "clarifications": (memory_pb2.PutClarificationsRequest, lambda message: read_clarifications(message, CALLER)),
+    "erasure": (memory_pb2.EraseSourceRequest, lambda message: read_erasure(message, CALLER)),
+    "reembed": (memory_pb2.ReembedRequest, read_reembed),
 }
 
 FIELD = st.tuples(st.integers(1, 15), st.sampled_from([0, 1, 2, 5]), st.binary(max_size=12))

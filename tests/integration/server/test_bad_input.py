@@ -21,6 +21,7 @@ MEMORY = "telha.memory.v1.Memory"
 TRACES = "telha.trace.v1.Traces"
 INGEST, NODES, EDGES = f"{MEMORY}/Ingest", f"{MEMORY}/PutNodes", f"{MEMORY}/PutEdges"
 CLARIFICATIONS = f"{MEMORY}/PutClarifications"
+REEMBED = f"{MEMORY}/Reembed"
 
 A, B = "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e10", "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e11"
 TEXT = "# Olá\n\nO elétrico parte às 05:12. 你好 🧑‍🚀\n"
@@ -257,6 +258,7 @@ METHODS = {
     f"{MEMORY}/ListSources": memory_pb2.ListSourcesRequest(),
     f"{MEMORY}/EraseSource": memory_pb2.EraseSourceRequest(source_id=A),
     f"{MEMORY}/Query": memory_pb2.QueryRequest(find="t"),
+    REEMBED: memory_pb2.ReembedRequest(),
     f"{TRACES}/Get": traces_pb2.GetRequest(trace_id=A),
     f"{TRACES}/List": traces_pb2.ListRequest(),
 }
@@ -296,16 +298,17 @@ def test_a_key_that_does_not_hold_is_refused_by_every_method(stored, method, key
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_right_that_the_key_lacks_is_refused_by_every_method(stored, method):
-    """A6: reads need read, writes need write."""
+    """A6: reads need read, writes need write, and what concerns the whole tenant needs admin."""
     others = {f"{MEMORY}/{name}" for name in ("IngestStream", "PutArtifacts", "EraseSource")}
     writes = {INGEST, NODES, EDGES, CLARIFICATIONS, *others}
     planner = stored.planner
-    key = planner.key(rights=("read",) if method in writes else ("write",))
+    needed = "administer its tenant" if method == REEMBED else "write" if method in writes else "read"
+    key = planner.key(rights=("write",) if needed == "read" else ("read",))
     before = stored.state()
     metadata = (("authorization", f"Bearer {key}"),)
     code, info, _ = refusal(planner.address, method, METHODS[method].SerializeToString(), metadata)
     assert (code, info.reason) == ("PERMISSION_DENIED", "PERMISSION_DENIED")
-    assert info.metadata["right"] == f"the right to {'write' if method in writes else 'read'}"
+    assert info.metadata["right"] == f"the right to {needed}"
     assert stored.state() == before
 
 

@@ -128,7 +128,8 @@ def test_a_busy_port_is_one_sentence(tmp_path, setting, words):
     [
         ({"TELHA_TRACE__SPOOL": "{file}/spool"}, 69, "Not a directory"),
         ({"TELHA_STORE__URL": "sqlite:///{file}"}, 69, "file is not a database"),
-        ({"TELHA_STORE__URL": "postgresql://x/y"}, 69, "must name a SQLite file"),
+        ({"TELHA_STORE__URL": "mysql://x/y"}, 69, "must name SQLite or PostgreSQL"),
+        ({"TELHA_STORE__URL": "postgresql://u:secret@nowhere.invalid/y"}, 69, "cannot be opened: "),
         ({"TELHA_SERVER__HOST": "203.0.113.1"}, 69, "cannot listen on 203.0.113.1:0"),
         ({"TELHA_PLANNER__ALPHA": "2", "TELHA_PLANER__X": "1"}, 78, "planner.alpha = 2 (from TELHA_PLANNER__ALPHA)"),
         ({"TELHA_TRACE__REDIS_URL": "nonsense"}, 78, "trace.redis_url"),
