@@ -18,6 +18,7 @@ from planner_server import RealPlanner
 from telha.memory.v1 import memory_pb2, memory_pb2_grpc
 from telha_client import (
     AsyncClient,
+    DeadlineExceeded,
     Document,
     InvalidRequest,
     MessageTooLarge,
@@ -395,6 +396,25 @@ def test_a_key_that_ends_while_its_document_comes_writes_nothing(planner, stream
     if ended == "revoked":
         with planner.client(tenant, rights=("read",)) as reader:
             assert reader.memory.sources().items == ()
+
+
+@pytest.mark.parametrize("brought", [0, 1, 2])
+def test_a_stream_that_hangs_holds_no_room_for_long(planner, tenant, stream, monkeypatch, brought):
+    """M8, A1: a caller who stops in the middle, whatever its own deadline, does not keep others from sending."""
+    monkeypatch.setattr("telha_planner.server.uploads.LONGEST_PAUSE_S", 0.3)
+    more = threading.Event()
+
+    def parts():
+        yield from [header(content_bytes=LIMIT), Part(chunk=b"words")][:brought]
+        more.wait(20)
+
+    started = time.monotonic()
+    with pytest.raises(DeadlineExceeded):
+        stream(parts(), timeout=3600)
+    assert time.monotonic() - started < 10
+    more.set()
+    monkeypatch.undo()
+    assert stream([header(content_bytes=LIMIT), *chunks(b"a" * LIMIT)]).document.spans
 
 
 def test_an_upload_that_is_cancelled_ends(planner, tenant):

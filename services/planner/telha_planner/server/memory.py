@@ -45,7 +45,7 @@ from .translate_memory import (
 )
 from .translate_plan import read_window
 from .translate_query import query_response, read_query
-from .uploads import Uploads
+from .uploads import Uploads, without_long_pauses
 from .wire import decode
 
 DEFAULT_PAGE = 100
@@ -104,6 +104,7 @@ class MemorySurface:
     async def ingest_stream(self, messages: AsyncIterator[bytes], call: Call) -> memory_pb2.IngestStreamResponse:
         """Ingest one document that comes in pieces."""
         call.need_credential()
+        messages = without_long_pauses(messages)
         first = await anext(messages, b"")
 
         def read(caller: Caller) -> tuple[memory_pb2.IngestStreamHeader, DocumentHeader]:

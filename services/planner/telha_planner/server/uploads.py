@@ -5,20 +5,36 @@ Rule 1: a stream is refused at the byte that is one too many, and at the door if
 Rule 2: all streams together hold at most `max_total` bytes, a new one at least `least` of them, so that neither their
 number nor their sizes can exhaust the disk or, by their messages, memory.
 Rule 3: whatever ends a stream, its file is gone with it: it has no name.
+Rule 4: a stream that brings nothing for a while ends, so that callers who hang do not hold the room of all others.
 """
 
 import asyncio
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from typing import IO
 
 from blake3 import blake3
 
 from telha_planner.config import ServerSettings
-from telha_planner.core.errors import DocumentTooLarge, Overloaded, RequestInvalid
+from telha_planner.core.errors import DeadlineExceeded, DocumentTooLarge, Overloaded, RequestInvalid
 
 RETRY_AFTER_MS = 1000
+LONGEST_PAUSE_S = 60.0
+"""Longest time between two messages of a stream."""
+
+
+async def without_long_pauses(messages: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """*messages*; raises `DeadlineExceeded` if the next one does not come in time."""
+    while True:
+        try:
+            async with asyncio.timeout(LONGEST_PAUSE_S):
+                message = await anext(messages)
+        except StopAsyncIteration:
+            return
+        except TimeoutError:
+            raise DeadlineExceeded from None
+        yield message
 
 
 class Uploads:
