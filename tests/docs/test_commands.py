@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -47,3 +48,16 @@ def test_a_command_exists_as_shown(page: str, line: str) -> None:
 def test_commands_are_found() -> None:
     """A9: the search itself works."""
     assert len(_shown()) >= 15
+
+
+def test_the_demo_asks_as_many_questions_as_is_said() -> None:
+    """A9: wherever the demo is described, the number is that of its corpus."""
+    corpus = tomllib.loads((ROOT / "examples/corpus.toml").read_text(encoding="utf-8"))
+    numbers = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    said = [
+        (page.name, word)
+        for page in [*PAGES, ROOT / "Makefile"]
+        for word in re.findall(r"(?:ask|shows) (\w+) questions", page.read_text(encoding="utf-8"))
+    ]
+    assert {page for page, _ in said} >= {"README.md", "Makefile"}
+    assert {word for _, word in said} == {numbers[len(corpus["questions"])]}

@@ -111,6 +111,10 @@ def test_the_report_is_written_and_printed(folder, tmp_path, capfd):
     ("options", "sentence"),
     [
         (("--set", "planner.nonsense=1"), "unknown key"),
+        (("--set", "sharpening=1"), "--set sharpening=1: must be SECTION.KEY=VALUE"),
+        (("--set", "planner.alpha"), "--set planner.alpha: must be SECTION.KEY=VALUE"),
+        (("--set", "planner.alpha="), "--set planner.alpha=: must be SECTION.KEY=VALUE"),
+        (("--set", "writer.store=x"), "--set writer.store=x: [writer] is no section of the planner"),
         (("--set", "planner.scoring.sharpening=3"), "planner.scoring.sharpening = 3"),
         (("--remote", "127.0.0.1:1"), "--remote needs an API key"),
         (("--remote", "127.0.0.1:1", "--key", "k"), "the planner at 127.0.0.1:1 answered UNAVAILABLE"),

@@ -172,7 +172,8 @@ class Service:
             if index is None or inner not in _OF_ONE_DOCUMENT:
                 raise
             raise DocumentRefused(index, f"{inner} {fault.rule}") from None
-        return [_json(document) for document in answer.documents]
+        again = {"replayed": True} if answer.replayed else {}
+        return [{**_json(document), **again} for document in answer.documents]
 
     def put(self, kind: str, records: Sequence[Any], once: str | None) -> int:
         """

@@ -17,6 +17,8 @@ from .problems import UsageInvalid
 MEDIA_TYPES = {
     ".md": "text/markdown",
     ".markdown": "text/markdown",
+    ".mdown": "text/markdown",
+    ".mkd": "text/markdown",
     ".txt": "text/plain",
     ".html": "text/html",
     ".htm": "text/html",

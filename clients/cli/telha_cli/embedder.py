@@ -62,6 +62,7 @@ class Choice:
         if self._configured:
             return None
         if self._asked is not None:
+            self._tell_change(data, tell)
             return self._asked
         kept = self._kept(data)
         if kept is not None:
@@ -73,17 +74,29 @@ class Choice:
         )
         return Embedder.USE
 
+    def _tell_change(self, data: Path, tell: Callable[[str], None]) -> None:
+        before = self._noted(data)
+        before = before if before in set(Embedder) else Embedder.NONE  # the flag mends a note that holds none
+        if self._asked == before or not (data / "memory.db").exists():
+            return
+        until = "from now on" if self._asked == Embedder.NONE else "until `telha reembed` has given it vectors"
+        tell(f"the embedder is now {self._asked}, before {before}: memory is searched by words alone {until}")
+
     def keep(self, data: Path, provider: str | None) -> None:
         """Note *provider*, once the system has started with it."""
-        if provider is not None and self._kept(data) != provider:
+        if provider is not None and self._noted(data) != provider:
             (data / _NOTE).write_text(f"{provider}\n", encoding="utf-8")
 
-    @staticmethod
-    def _kept(data: Path) -> str | None:
-        try:
-            noted = (data / _NOTE).read_text(encoding="utf-8").strip()
-        except OSError:
-            return None
-        if noted not in set(Embedder):
+    @classmethod
+    def _kept(cls, data: Path) -> str | None:
+        noted = cls._noted(data)
+        if noted is not None and noted not in set(Embedder):
             raise Problem("CONFIGURATION_INVALID", f"{data / _NOTE} names no embedder", hint=f"choose one with {FLAG}")
         return noted
+
+    @staticmethod
+    def _noted(data: Path) -> str | None:
+        try:
+            return (data / _NOTE).read_text(encoding="utf-8", errors="replace").strip()
+        except OSError:
+            return None

@@ -65,7 +65,7 @@ Space = Annotated[
     typer.Option(
         "--space",
         metavar="NAME",
-        help="Space to read; may be repeated. `*` reads all that the key allows.",
+        help="Space to read; may be repeated. `*` reads all that the key allows. Default: those of the key, or main.",
         show_default=False,
     ),
 ]

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -23,6 +24,7 @@ Json = Mapping[str, Any]
 
 _BAR_CELLS = 30
 _EXCERPT_LINES = 4
+_ID_CELLS = 36
 _BIDI_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _OUTCOMES = (
     ("selectedSpans", "packed"),
@@ -74,10 +76,11 @@ def plan(answer: Json) -> RenderableType:
 
 
 def rows(titles: Sequence[str], lines: Sequence[Sequence[str]]) -> RenderableType:
-    """A plain table; the last column takes what width is left."""
+    """A plain table. What does not fit goes on in the next line, never away; an id in the first column stays in one."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for index, title in enumerate(titles):
-        table.add_column(title, overflow="fold", no_wrap=index < len(titles) - 1)
+        unbroken = index == 0 and all(cell_len(line[0]) <= _ID_CELLS for line in lines)
+        table.add_column(title, overflow="fold", no_wrap=unbroken)
     for line in lines:
         table.add_row(*(safe(cell) for cell in line))
     return table
@@ -201,6 +204,9 @@ def _budget(budget: Json, stats: Json) -> RenderableType:
         notes.append(f"{budget['stranded']:,} stranded by the source cap")
     notes.append("estimated" if stats.get("tokenEstimate") else str(stats.get("tokenizer", "")))
     line.append("\n        " + ", ".join(note for note in notes if note), style="dim")
+    skipped = stats.get("vectorLegSkipped") or (stats.get("recall") or {}).get("vectorLegSkipped")
+    if skipped:
+        line.append("\nrecall  ", style="dim").append(f"not by meaning: {safe(skipped).plain}", style="yellow not dim")
     return line
 
 

@@ -14,7 +14,7 @@ from .render import instant, rows, safe, second
 
 Json = Mapping[str, Any]
 
-_INSTANTS = ("validFrom",)
+_INSTANTS = ("validFrom", "txTime")
 
 
 def ingested(answer: Json) -> RenderableType:
@@ -30,6 +30,10 @@ def ingested(answer: Json) -> RenderableType:
     told = [f"{count} {outcome}" for outcome, count in sorted(counts.items())]
     told += [f"{len(paths)} {word}" for word, paths in (("skipped", skipped), ("refused", refused)) if paths]
     parts.append(Text(", ".join(told) or "nothing to ingest", style="bold"))
+    replayed = sum(bool(document.get("replayed")) for document in documents)
+    if replayed:
+        words = "the answer of an earlier call under this idempotency key; nothing was written again"
+        parts.append(Text(f"{replayed} replayed: {words}", style="yellow"))
     return Group(*parts)
 
 
@@ -138,7 +142,7 @@ def source(answer: Json) -> RenderableType:
 
 def erased(answer: Json) -> RenderableType:
     """The receipt of an erasure."""
-    return _facts(answer)
+    return _facts({name: value for name, value in answer.items() if name != "replayed" or value})
 
 
 def migrations(answer: Json) -> RenderableType:

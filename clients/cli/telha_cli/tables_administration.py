@@ -27,7 +27,7 @@ def keys(answer: Json) -> RenderableType:
     return rows(
         ("id", "tenant", "rights", "spaces", "state", "name"),
         [
-            (key["keyId"], key["tenant"], ",".join(key["rights"]), _spaces(key), _state(key, now_us), key["name"])
+            (key["keyId"], key["tenant"], ", ".join(key["rights"]), _spaces(key), _state(key, now_us), key["name"])
             for key in answer["keys"]
         ],
     )
@@ -81,7 +81,7 @@ def _removed(removed: Json) -> str:
 
 
 def _spaces(key: Json) -> str:
-    return ",".join(safe(space).plain for space in key["spaces"]) or "all"
+    return ", ".join(safe(space).plain for space in key["spaces"]) or "all"
 
 
 def _state(key: Json, now_us: int) -> str:

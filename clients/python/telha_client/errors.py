@@ -155,7 +155,7 @@ def from_rpc(failure: grpc.RpcError) -> TelhaError:
     return _BY_REASON.get(info.reason, _BY_CODE.get(code, TelhaError))(
         code=code,
         reason=info.reason,
-        message=call.details() or code,
+        message=details.message or call.details() or code,
         field=violation.field if violation else None,
         rule=violation.description if violation else None,
         retry_after=details.retry_after,
@@ -169,6 +169,7 @@ class _Details:
     info: error_details_pb2.ErrorInfo
     bad: error_details_pb2.BadRequest
     retry_after: float | None
+    message: str = ""
 
 
 def _details(raw: str | bytes | None) -> _Details:
@@ -176,7 +177,9 @@ def _details(raw: str | bytes | None) -> _Details:
     if not isinstance(raw, bytes):
         return found
     retry = error_details_pb2.RetryInfo()
-    for detail in status_pb2.Status.FromString(raw).details:
+    status = status_pb2.Status.FromString(raw)
+    found.message = status.message  # the words as they are; the header has them in ASCII, with escapes
+    for detail in status.details:
         if detail.Unpack(retry):
             found.retry_after = retry.retry_delay.ToTimedelta().total_seconds()
         elif not detail.Unpack(found.info):

@@ -8,6 +8,8 @@ pending (`migrate --check`); 69 a store cannot be used, with one sentence on std
 import argparse
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -75,13 +77,16 @@ def _settings(options: argparse.Namespace) -> StoreSettings | None:
 
 def _copy(options: argparse.Namespace) -> int:
     wait = StoreSettings().busy_timeout_ms
-    before = Store.schema(options.source, busy_timeout_ms=wait)
+    with _said_of("--from"):
+        before = Store.schema(options.source, busy_timeout_ms=wait)
     if before.found != before.needed:
         # Opening would make or migrate it, and a source is not to be changed.
         raise StoreUnusable("the store to copy from is empty or of an older schema; run telha migrate on it first")
-    source = Store.open(options.source, busy_timeout_ms=wait)
+    with _said_of("--from"):
+        source = Store.open(options.source, busy_timeout_ms=wait)
     try:
-        target = Store.open(options.target, busy_timeout_ms=wait)
+        with _said_of("--to"):
+            target = Store.open(options.target, busy_timeout_ms=wait)
         try:
             rows = copying.copy(source, target, _progress)
         finally:
@@ -90,6 +95,15 @@ def _copy(options: argparse.Namespace) -> int:
         source.close()
     _say(options, {"rows": rows}, f"copied {sum(rows.values()):,} rows of {rows['tenant']:,} tenants")
     return 0
+
+
+@contextmanager
+def _said_of(option: str) -> Iterator[None]:
+    """Name *option* in the refusal of a store: of two addresses, a reader must know which."""
+    try:
+        yield
+    except StoreUnusable as refusal:
+        raise StoreUnusable(f"{option}: {str(refusal).removeprefix('store.url ')}") from refusal
 
 
 def _progress(tenant: str, table: str, rows: int) -> None:

@@ -22,6 +22,10 @@ def test_progress_answer_and_exit_code_are_the_planners(tmp_path: Path, capfd: p
     assert "directory: api_key, 1 rows" in told.err
     assert CliRunner().invoke(app, arguments).exit_code == 69
     assert "the target of the copy is not empty" in capfd.readouterr().err
+    for flag, wrong in (("--from", [*arguments]), ("--to", [*arguments])):
+        wrong[wrong.index(flag) + 1] = "nonsense"
+        assert CliRunner().invoke(app, wrong).exit_code == 69
+        assert capfd.readouterr().err.startswith(f"{flag}: is not an address; write sqlite:///")
     copied = opened(tmp_path / "copy")
     assert dump(copied) == dump(source)
     copied.close()

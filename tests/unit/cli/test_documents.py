@@ -1,6 +1,7 @@
 """What `telha ingest` reads, skips and refuses."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from telha_cli import documents
 from telha_cli.documents import Document
 from telha_cli.problems import UsageInvalid
+from telha_planner.ingest.document import DocumentInput
 
 
 @pytest.fixture
@@ -41,7 +43,7 @@ def test_every_path_is_accounted_for(tree: Path) -> None:
         ("docs/.hidden.md", "hidden"),
         ("docs/empty.md", "empty"),
         ("docs/image.md", "binary"),
-        ("docs/style.css", "not one of .md, .markdown, .txt, .html, .htm, .json, .jsonl, .ndjson"),
+        ("docs/style.css", "not one of .md, .markdown, .mdown, .mkd, .txt, .html, .htm, .json, .jsonl, .ndjson"),
     ]
     assert gathered.refused == [("docs/latin.txt", "must be UTF-8; byte 3 is not")]
 
@@ -71,7 +73,10 @@ def test_a_named_file_that_is_no_document_is_refused(tree: Path) -> None:
     ]
     assert [name for name, _ in gathered.skipped] == ["docs/.git", "docs/.hidden.md"]
     after = documents.gather([Path("docs"), Path("docs/style.css")])
-    assert ("docs/style.css", "not one of .md, .markdown, .txt, .html, .htm, .json, .jsonl, .ndjson") in after.refused
+    assert (
+        "docs/style.css",
+        "not one of .md, .markdown, .mdown, .mkd, .txt, .html, .htm, .json, .jsonl, .ndjson",
+    ) in after.refused
 
 
 def test_a_name_does_not_depend_on_the_spelling(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,3 +145,12 @@ def test_batches_keep_order_and_stay_under_their_limit(sizes: list[int]) -> None
     for batch in cut:
         assert len(batch) == 1 or sum(document.size for document in batch) <= documents.BATCH_BYTES
         assert 1 <= len(batch) <= documents.BATCH_DOCUMENTS
+
+
+def test_an_ending_means_what_it_means_to_the_server() -> None:
+    """A3: a file that the server would take for Markdown is not passed over here."""
+    for ending, media_type in documents.MEDIA_TYPES.items():
+        assert DocumentInput(None, f"x{ending}", None, "main", None, b"x", None).resolved_media_type == media_type
+    page = (Path(__file__).parents[3] / "docs/ingestion.md").read_text(encoding="utf-8")
+    table = page[page.index("| media type |") : page.index("The ending decides")]
+    assert {*re.findall(r"`(\.\w+)`", table), ".txt"} == set(documents.MEDIA_TYPES)

@@ -48,6 +48,33 @@ def test_the_flag_changes_the_choice_for_good(tmp_path: Path, installed: bool) -
 
 
 @pytest.mark.parametrize(
+    ("before", "asked", "words"),
+    [
+        (
+            "use",
+            "minilm",
+            ["the embedder is now minilm, before use: memory is searched by words alone until `telha re"],
+        ),
+        (None, "use", ["the embedder is now use, before none: "]),
+        ("use", "none", ["the embedder is now none, before use: memory is searched by words alone from now on"]),
+        ("magic", "use", ["the embedder is now use, before none: "]),
+        ("use", "use", []),
+        (None, "none", []),
+    ],
+)
+def test_a_change_over_a_memory_says_what_it_costs(
+    tmp_path: Path, before: str | None, asked: str, words: list[str]
+) -> None:
+    """A3: what is there has no vectors of another model, and who changes it is told what to do; no change, no word."""
+    (tmp_path / "memory.db").touch()
+    if before is not None:
+        (tmp_path / "embedder").write_text(f"{before}\n")
+    provider, told = settled(tmp_path, asked)
+    assert provider == asked
+    assert [sentence[: len(start)] for sentence, start in zip(told, words, strict=True)] == words
+
+
+@pytest.mark.parametrize(
     ("tree", "environ"),
     [({"embedding": {"provider": "http"}}, {}), ({}, {"TELHA_EMBEDDING__PROVIDER": "e5"})],
 )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
-from telha_cli import output, render, tables
+from telha_cli import output, render, tables, tables_administration
 from telha_client import (
     BudgetStats,
     Context,
@@ -21,6 +21,7 @@ from telha_client import (
     Plan,
     PlannedSpan,
     PlanStats,
+    RecallStats,
     Span,
     ValidTime,
     Window,
@@ -280,6 +281,103 @@ def test_lists_and_facts_are_whole() -> None:
     shown = _drawn(tables.sources(sources))
     assert SOURCE in shown
     assert max(map(cell_len, shown.splitlines())) <= 80
+
+
+_LONG = "北京-" + "n" * 90
+_LISTS: list[tuple[Any, dict[str, Any], list[str]]] = [
+    (
+        tables_administration.keys,
+        {
+            "keys": [
+                {
+                    "keyId": "uzp2z5hlkss2",
+                    "tenant": "acme-production",
+                    "name": "first key of all",
+                    "rights": ["read", "write", "admin", "operator"],
+                    "spaces": ["agent-7", _LONG],
+                    "expires": 1_798_761_600_000_000 * 4,
+                }
+            ]
+        },
+        ["acme-production", "read, write, admin, operator", "agent-7", _LONG, "first key of all", "until "],
+    ),
+    (tables_administration.tenants, {"tenants": [{"name": _LONG}]}, [_LONG, "never"]),
+    (
+        tables_administration.deletions,
+        {"deletions": [{"deletionId": SOURCE, "tenant": _LONG, "deleted": 0, "rows": 1_234_567}]},
+        [SOURCE, _LONG, "1970-01-01T00:00:00Z", "1234567", "pending"],
+    ),
+    (
+        tables.sources,
+        {"sources": [{"sourceId": SOURCE, "space": _LONG, "length": 1_234_567, "name": "a" * 90}]},
+        [SOURCE, _LONG, "1,234,567", "a" * 90],
+    ),
+    (
+        tables.traces,
+        {"traces": [{"traceId": SOURCE, "recorded": 0, "kind": "a-kind-of-later", "used": 8192, "budget": 10**9}]},
+        [SOURCE, "1970-01-01T00:00:00Z", "a-kind-of-later", "8192/1000000000"],
+    ),
+    (
+        tables.ingested,
+        {"documents": [{"name": _LONG, "outcome": "unchanged", "spans": 123_456}], "skipped": [], "refused": []},
+        ["unchanged", "123456", _LONG],
+    ),
+]
+
+
+def _columns(shown: str) -> str:
+    """What stands below the titles, column by column, without white space: a cell that was folded is whole again."""
+    lines = [unfolded for line in shown.splitlines()[1:] for unfolded in [_cells(line)]]
+    width = max(map(len, lines))
+    columns = ["".join(line.ljust(width)[at] for line in lines) for at in range(width)]
+    return "".join(sorted("".join(columns).replace(" ", "").replace("\0", "")))
+
+
+def _cells(line: str) -> str:
+    return "".join(character + "\0" * (cell_len(character) - 1) for character in line)
+
+
+@pytest.mark.parametrize(("drawn", "answer", "cells"), _LISTS, ids=lambda value: getattr(value, "__name__", ""))
+@pytest.mark.parametrize("width", [80, 81, 100, 160])
+def test_no_list_loses_a_character_of_a_cell(drawn: Any, answer: dict[str, Any], cells: list[str], width: int) -> None:
+    """A3: a column that is too wide goes on in the next line; an id, which the next command needs, stays in one."""
+    shown = _drawn(drawn(answer), width)
+    assert max(map(cell_len, shown.splitlines())) <= width
+    left = _columns(shown)
+    for character in "".join(cells).replace(" ", ""):
+        assert character in left, f"{character} of {cells} is not shown"
+        left = left.replace(character, "", 1)
+    for name in ("keyId", "deletionId", "sourceId", "traceId"):
+        for entry in next(iter(answer.values())):
+            assert entry.get(name, "") in shown
+
+
+def test_words_alone_are_said_to_be_so() -> None:
+    """C3: a question that was not asked by meaning is not shown as if it had been, in a context and in a plan."""
+    assert "not by meaning: no embedder" in _drawn(render.context(_context(_item("x"))))
+    counts = LegCounts(query=0, vector=0, lexical=4, traversal=2)
+    recall = RecallStats(counts, 1, 0, 0, 0, 0, 0, "no\x1b embedder")
+    stats = dataclasses.replace(PLAN_STATS, recall=recall)
+    shown = _drawn(render.plan(as_json(dataclasses.replace(_EMPTY, stats=stats))))
+    assert "not by meaning: no� embedder" in shown
+    assert "meaning" not in _drawn(render.plan(as_json(_EMPTY)))
+
+
+def test_a_replayed_answer_is_not_shown_as_a_new_write() -> None:
+    """M8: `created` twice would tell of two writes."""
+    document = {"name": "a.md", "outcome": "created", "spans": 3}
+    report: dict[str, Any] = {"documents": [document, {**document, "replayed": True}], "skipped": [], "refused": []}
+    assert "1 replayed: the answer of an earlier call" in _drawn(tables.ingested(report))
+    assert "replayed" not in _drawn(tables.ingested({**report, "documents": [document]}))
+
+
+def test_a_receipt_tells_the_instant_as_one() -> None:
+    """A3: as every other time is told."""
+    told = {"sourceId": SOURCE, "txTime": 1_782_820_800_000_000, "spans": 3, "replayed": False}
+    shown = _drawn(tables.erased(told))
+    assert "2026-06-30T12:00:00Z" in shown
+    assert "replayed" not in shown
+    assert "replayed" in _drawn(tables.erased({**told, "replayed": True}))
 
 
 def test_a_trace_is_shown_for_people() -> None:

@@ -162,6 +162,12 @@ def _config(options: argparse.Namespace) -> PlannerConfig:
         variables[f"{settings.PREFIX}EMBEDDING{settings.NESTED}PROVIDER"] = options.embedder
     for change in options.set:
         key, _, value = change.partition("=")
+        section, dot, _ = key.partition(".")
+        # As a variable, each of these would pass unread, and the report would say that it was measured with it.
+        if not dot or not value:
+            raise settings.SettingsInvalid([f"--set {change}: must be SECTION.KEY=VALUE, as planner.top_k=100"])
+        if section.lower() in FOREIGN_SECTIONS:
+            raise settings.SettingsInvalid([f"--set {change}: [{section.lower()}] is no section of the planner"])
         variables[settings.PREFIX + key.replace(".", settings.NESTED).upper()] = value
     return settings.load(PlannerConfig, options.config, variables, foreign_sections=FOREIGN_SECTIONS)
 

@@ -43,6 +43,12 @@ def message_of(error: TelhaError) -> str:
     return escaped[:MAX_MESSAGE_CHARS]
 
 
+def _in_words(error: TelhaError) -> str:
+    """The message of *error* as it is, as long as a header may carry it: a protobuf field needs no escapes."""
+    words = str(error).encode("utf-8", "backslashreplace")[:MAX_MESSAGE_CHARS]
+    return words.decode("utf-8", "ignore")
+
+
 def details_of(error: TelhaError, reason: str) -> bytes:
     """The serialised `google.rpc.Status` of *error*, as it travels in `grpc-status-details-bin`."""
     details: list[Message] = [error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN, metadata=error.fields)]
@@ -59,5 +65,5 @@ def details_of(error: TelhaError, reason: str) -> bytes:
         packed.append(any_pb2.Any())
         packed[-1].Pack(detail)
     number: int = code_of(error).value[0]
-    status = status_pb2.Status(code=number, message=message_of(error), details=packed)
+    status = status_pb2.Status(code=number, message=_in_words(error), details=packed)
     return bytes(status.SerializeToString())
