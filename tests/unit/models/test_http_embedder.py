@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from embedding_endpoint import Endpoint, slow, status, told
-from telha_planner.models.embedders.http import ATTEMPTS, TEXTS_PER_REQUEST, Http
+from telha_planner.models.embedders.http import ATTEMPTS, REST_S, TEXTS_PER_REQUEST, Http
 from telha_planner.models.embedders.seam import EmbedderFailed, Model
 
 MODEL = Model("some-model", 64, 0.1)
@@ -184,8 +184,23 @@ def test_passages_are_patient_but_not_for_ever(endpoint: Endpoint, embedder: Htt
     endpoint.faults = [status(503)] * 20
     assert failure(embedder, question=False) == "the embedding endpoint answered 503"
     assert len(endpoint.bodies) == 2 + ATTEMPTS
+    clock.now += REST_S
     endpoint.faults = [status(429, retry_after="3600")]
     assert failure(embedder, question=False) == "the embedding endpoint answered 429"
+
+
+def test_what_follows_a_failure_does_not_wait_as_long_again(endpoint: Endpoint, embedder: Http, clock: Clock) -> None:
+    """M5: writes are made one after the other; one that is away must not hold up erasures for each of them."""
+    endpoint.faults = [status(503)] * ATTEMPTS
+    failure(embedder, question=False)
+    tried, began = len(endpoint.bodies), clock.now
+    assert [failure(embedder, question=False) for _ in range(32)] == ["the embedding endpoint failed a moment ago"] * 32
+    assert clock.now == began
+    assert len(endpoint.bodies) == tried == ATTEMPTS
+    assert embedder.question(TEXT).shape == (64,)  # questions have their own patience
+    clock.now += REST_S
+    assert len(embedder.passages([TEXT])) == 1
+    assert len(embedder.passages([TEXT])) == 1
 
 
 def test_nothing_of_a_request_is_logged(endpoint: Endpoint, embedder: Http, caplog: pytest.LogCaptureFixture) -> None:

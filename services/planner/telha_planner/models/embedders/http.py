@@ -3,12 +3,15 @@ The embedder `http`: any OpenAI-compatible endpoint, `{"model", "input": […]}`
 
 Rule 1: an answer is believed when it is JSON and has one vector for each text, finite and as long as configured.
 Rule 2: 429, 5xx and a connection that fails are tried again, as the endpoint's `Retry-After` says or after a growing
-pause. A question's repetitions must fit into its timeout, since somebody waits; passages are more patient.
+pause. A question's repetitions must fit into its timeout, since somebody waits; passages are more patient. Where that
+was in vain, passages that follow within a moment fail at once: they are in one queue with every other write, erasures
+included, and each would hold it up for a minute.
 Rule 3: neither texts nor the key appear in a message or a log, and redirects are not followed: a text goes to the
 address that the operator named and to no other.
 """
 
 import logging
+import math
 import time
 import zlib
 from collections.abc import Callable, Sequence
@@ -24,6 +27,8 @@ TEXTS_PER_REQUEST = 64
 ATTEMPTS = 5
 """Of a request with passages."""
 FIRST_PAUSE_S = 0.2
+REST_S = 5.0
+"""How long no passages are sent after an endpoint has failed every attempt."""
 LONGEST_PAUSE_S = 30.0
 """Longest `Retry-After` that ingestion waits for."""
 AGAIN = frozenset({429, 500, 502, 503, 504})
@@ -64,6 +69,7 @@ class Http:
             # They tell of every request, address and headers included.
             logging.getLogger(library).setLevel(logging.CRITICAL)
         headers = {"accept-encoding": "gzip"} | ({"authorization": f"Bearer {key}"} if key else {})
+        self._rests_until = -math.inf
         self._client = httpx.Client(headers=headers, timeout=timeout_s, follow_redirects=False)
 
     def load(self) -> None:
@@ -91,6 +97,8 @@ class Http:
             "encoding_format": "float",
         }
         attempt = 0
+        if deadline is None and self._now() < self._rests_until:
+            raise EmbedderFailed("the embedding endpoint failed a moment ago")
         while True:
             attempt += 1
             left = self._timeout_s if deadline is None else deadline - self._now()
@@ -106,6 +114,8 @@ class Http:
             else:
                 hopeless = self._now() + wait >= deadline
             if hopeless:
+                if deadline is None:
+                    self._rests_until = self._now() + REST_S
                 raise failed
             self._sleep(wait)
 
