@@ -5,6 +5,7 @@ import re
 import sqlite3
 import stat
 import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -40,3 +41,18 @@ def test_every_right_is_explained() -> None:
     """A6: those that a key can have."""
     table = PAGE[PAGE.index("| right |") :].split("\n\n")[0]
     assert tuple(re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE)) == RIGHTS
+
+
+def test_the_file_for_three_processes_is_read_by_each(tmp_path: Path) -> None:
+    """A9: as shown; none of them finds a fault, and each command begins with a program that is installed."""
+    section = PAGE[PAGE.index("### By hand") : PAGE.index("### Roles and rights")]
+    (shown,) = re.findall(r"```toml\n(.*?)```", section, flags=re.DOTALL)
+    file = tmp_path / "telha.toml"
+    file.write_text(shown, encoding="utf-8")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("TELHA_")}
+    programs = re.findall(r"^(telha-[\w-]+) serve --config telha\.toml$", section, flags=re.MULTILINE)
+    assert len(programs) == 3
+    for program in programs:
+        command = [Path(sys.executable).with_name(program), "check", "--config", file]
+        done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 0, done.stderr
