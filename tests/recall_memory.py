@@ -34,12 +34,20 @@ def uid(*names: object) -> bytes:
     return uuid.uuid5(ROOT, "/".join(str(name) for name in names)).bytes
 
 
-class Memory:
-    """One tenant's tables; `commit` gives each block its own transaction time."""
+def _opened(place: Path | str) -> Store:
+    url = place if isinstance(place, str) else f"sqlite:///{place}/memory.db"
+    return Store.open(url, busy_timeout_ms=10_000)
 
-    def __init__(self, folder: Path, tenant: int = 1) -> None:
-        folder.mkdir(exist_ok=True)
-        self.store = Store.open(f"sqlite:///{folder}/memory.db", busy_timeout_ms=10_000)
+
+class Memory:
+    """
+    One tenant's tables; `commit` gives each block its own transaction time.
+
+    They are in the store at an address, or in a SQLite file in a folder.
+    """
+
+    def __init__(self, place: Path | str, tenant: int = 1) -> None:
+        self.store = _opened(place)
         self.tenant = tenant
         self.tx = 0
         self._no = 1
@@ -51,10 +59,10 @@ class Memory:
         self._nodes: dict[bytes, int] = {}
 
     @classmethod
-    def existing(cls, folder: Path, tenant: int = 1) -> "Memory":
+    def existing(cls, place: Path | str, tenant: int = 1) -> "Memory":
         """A memory that was written before, to read from."""
         memory = object.__new__(cls)
-        memory.store = Store.open(f"sqlite:///{folder}/memory.db", busy_timeout_ms=10_000)
+        memory.store = _opened(place)
         memory.tenant = tenant
         with memory.store.reading(tenant) as connection:
             clock = tables.clock

@@ -2,19 +2,18 @@
 Remember a fixed memory, plan over it in many ways, and print one hash over the plans.
 
 Started by `test_plan_across_processes.py` in processes whose environments differ in all that must not matter.
-Arguments: the folder of the memory, and `without-simsimd` to hide that library.
+Arguments: the address of the store; then `new` for one without content, and `without-simsimd` to hide that library.
 """
 
 import random
 import sys
-from pathlib import Path
 from uuid import UUID
 
 if "without-simsimd" in sys.argv[2:]:
     sys.modules["simsimd"] = None  # makes the import fail
 
 from blake3 import blake3
-from planner_parts import START, Parts, parts_in
+from planner_parts import START, Parts, parts_over
 from telha_planner.core.request import Window
 from telha_planner.memory.records import EdgeRecord, NodeRecord, VectorRecord
 
@@ -24,11 +23,9 @@ QUESTIONS = ["tram bridge closed", "夜間 depot", "桥梁 swan", "الترام"
 
 
 def main() -> None:
-    """Remember unless the folder holds a memory, then plan."""
-    folder = Path(sys.argv[1])
-    new = not (folder / "memory.db").exists()
-    parts = parts_in(folder)
-    if new:
+    """Remember if the memory is new, then plan."""
+    parts = parts_over(sys.argv[1])
+    if "new" in sys.argv[2:]:
         remember(parts, random.Random(7))
     draw = random.Random(11)
     digest = blake3()

@@ -2,18 +2,18 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from artifact_builders import an_artifact
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from memory_builders import DAY, JUNE, HandClock, a_document, a_tenant, opened, rows_of, uid
+from memory_builders import DAY, JUNE, HandClock, a_document, a_tenant, rows_of, uid
 from telha_planner.core.errors import NotFound, RequestInvalid
 from telha_planner.memory.idempotency import Outcomes, key_of
 from telha_planner.memory.records import ClarificationRecord, EdgeRecord, IdempotencyKey, NodeRecord
+from telha_planner.memory.store import Store
 from telha_planner.memory.writes import Writer
 
 NAMES = st.sampled_from("abc")
@@ -63,12 +63,12 @@ def _killed(*_: object) -> None:
     raise Killed
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, fates=st.lists(FATES, min_size=7, max_size=7), order=st.randoms(use_true_random=False))
-def test_writes_that_are_sent_again_and_again_happen_once(steps, fates, order):
-    """M8: the store and every answer are those of the calls sent once, undisturbed."""
-    with TemporaryDirectory() as one, TemporaryDirectory() as other:
-        once, often = (_Memory(Path(folder)) for folder in (one, other))
+def test_writes_that_are_sent_again_and_again_happen_once(new_store_url, steps, fates, order):
+    """M8: the rows of either engine, and every answer, are those of the calls sent once to a file, undisturbed."""
+    with TemporaryDirectory() as folder:
+        once, often = _Memory(f"sqlite:///{folder}/memory.db"), _Memory(new_store_url())
         expected = [once.write(number, step) for number, step in enumerate(steps)]
         for number, step in enumerate(steps):
             for fate in fates[number]:
@@ -88,8 +88,8 @@ def test_writes_that_are_sent_again_and_again_happen_once(steps, fates, order):
 
 
 class _Memory:
-    def __init__(self, folder: Path) -> None:
-        self.store = opened(folder)
+    def __init__(self, url: str) -> None:
+        self.store = Store.open(url, busy_timeout_ms=10_000)
         self.tenant, _ = a_tenant(self.store)
         self._clock = HandClock()
         self._writer = Writer(self.store, self._clock, keep_us=1000 * DAY)
