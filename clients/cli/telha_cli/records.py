@@ -223,4 +223,6 @@ def _edge(field: str, edge: _Edge) -> Edge:
 
 
 def _instant(field: str, written: str | int | None) -> int | None:
-    return None if written is None else instants.parse(field, str(written))
+    if isinstance(written, int):
+        return instants.number(field, written)
+    return None if written is None else instants.parse(field, written)

@@ -41,10 +41,11 @@ def records(answer: Json) -> RenderableType:
     """What each line wrote, and the sum."""
     kinds = ("nodes", "edges", "clarifications", "artifacts")
     lines = [
-        (" ".join(f"{told[kind]} {kind}" for kind in kinds if kind in told), told["line"]) for told in answer["records"]
+        (" ".join(_counted(told[kind], kind) for kind in kinds if kind in told), told["line"])
+        for told in answer["records"]
     ]
     counts = {kind: sum(told.get(kind, 0) for told in answer["records"]) for kind in kinds}
-    summed = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+    summed = ", ".join(_counted(count, kind) for kind, count in counts.items() if count)
     return Group(rows(("written", "line"), lines), Text(summed or "nothing to write", style="bold"))
 
 
@@ -167,6 +168,10 @@ def _facts(facts: Json) -> RenderableType:
         lines.append(f"{name:<{width}}  ", style="dim").append(safe(shown)).append("\n")
     lines.right_crop(1)
     return lines
+
+
+def _counted(count: int, kinds: str) -> str:
+    return f"{count} {kinds.removesuffix('s') if count == 1 else kinds}"
 
 
 def _left_out(word: str, each: Json, style: str) -> RenderableType:

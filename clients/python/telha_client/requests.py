@@ -141,7 +141,7 @@ def upload(
         put(header, name, getattr(document, name), "header")
     put(header, "valid_from_us", micros(document.valid_from, "header.valid_from_us"), "header")
     put(header, "content_bytes", content.size, "header")
-    put(header, "idempotency_key", key, "header")
+    put(header, "idempotency_key", _checked(key), "header")
     return PreparedUpload(f"{_MEMORY}/IngestStream", header, content, responses.streamed, bool(key), timeout)
 
 
@@ -319,7 +319,7 @@ def _write(
     timeout: float | None,
 ) -> Prepared[T]:
     """A write, which may be repeated only under an idempotency key."""
-    put(message, "idempotency_key", key)
+    put(message, "idempotency_key", _checked(key))
     return Prepared(f"{_MEMORY}/{method}", message, read, bool(key), timeout)
 
 
@@ -386,3 +386,10 @@ def _exact(value: object) -> bool:
     if isinstance(value, list | tuple):
         return all(map(_exact, value))
     return not isinstance(value, int) or abs(value) <= _MAX_EXACT
+
+
+def _checked(key: str | None) -> str | None:
+    """*key*, unless it is empty: on the wire that would be no key, and whoever gives one relies on it."""
+    if key == "":
+        raise invalid("idempotency_key", "must be 1 to 255 visible ASCII characters")
+    return key

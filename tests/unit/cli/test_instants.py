@@ -40,6 +40,13 @@ def test_an_instant_is_read_exactly(text: str, micros: int) -> None:
         ("2026-06-30T12:00:60Z", "must exist on the calendar and the clock"),
         ("2026-06-30T12:00:00+25:00", "must exist on the calendar and the clock"),
         ("9223372036854775807", "must be within 64 bits of microseconds"),
+        (
+            "2026",
+            "must be an instant such as 2026-06-30T12:00:00Z; in microseconds, 2026 is 1970-01-01T00:00:00.002026Z",
+        ),
+        ("20260630", "must be an instant such as"),
+        ("1782820800", "must be an instant such as"),
+        ("1782820800000", "must be an instant such as"),
         ("1e15", "must be an instant such as"),
         ("٢٠٢٦", "must be an instant such as"),
         ("", "must be an instant such as"),

@@ -149,3 +149,21 @@ def test_a_misspelt_argument_is_a_type_error():
         requests.plan("q", {"spaces": "main"})
     with pytest.raises(TypeError, match="max_tokens cannot be a str"):
         requests.plan("q", {"max_tokens": "5"})
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda: requests.ingest([Document(name="a.md", content=b"a")], None, "", None),
+        lambda: requests.upload(Document(name="a.md", content=b"a"), None, "", None),
+        lambda: requests.put_artifacts([], "", None),
+        lambda: requests.put_nodes([], "", None),
+        lambda: requests.put_edges([], "", None),
+        lambda: requests.put_clarifications([], "", None),
+        lambda: requests.erase_source(SOURCE, "", None),
+    ],
+)
+def test_an_empty_idempotency_key_is_not_taken_for_none(write):
+    """M8: whoever gives a key that turned out empty must not believe that the write may be sent again."""
+    with pytest.raises(InvalidRequest, match="idempotency_key must be 1 to 255 visible ASCII characters"):
+        write()
