@@ -17,7 +17,7 @@ def run(source: str, target: str, *, as_json: bool) -> int:
     form = ("--json",) if as_json else ()
     command = parts.module("telha_planner", "copy", f"--from={source}", f"--to={target}", *form)
     try:
-        code = subprocess.run(command, check=False).returncode  # noqa: S603  # our own entry point
+        code = subprocess.run(parts.tied(command), check=False).returncode  # noqa: S603  # our own entry point
     except KeyboardInterrupt:
         return _INTERRUPTED
     return code if code >= 0 else FAILED

@@ -17,7 +17,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run `telha-planner eval` with *arguments*; returns the exit code."""
     command = parts.module("telha_planner", "eval", *arguments)
     try:
-        code = subprocess.run(command, check=False).returncode  # noqa: S603  # our own entry point
+        code = subprocess.run(parts.tied(command), check=False).returncode  # noqa: S603  # our own entry point
     except KeyboardInterrupt:
         return _INTERRUPTED
     return code if code >= 0 else FAILED

@@ -42,7 +42,7 @@ def run(config: Path | None, data: Path | None, environ: Mapping[str, str], *, c
     faults: list[str] = []
     for store, owner in _OWNERS.items():
         command = parts.module(owner, "migrate", *options)
-        done = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)  # noqa: S603  # our own entry points
+        done = subprocess.run(parts.tied(command), env=settings, capture_output=True, text=True, check=False)  # noqa: S603  # our own entry points
         if done.returncode in (0, _PENDING) and done.stdout:
             told.append({"store": store, **json.loads(done.stdout)})
         else:

@@ -10,17 +10,18 @@ belongs to `telha up`; a file that sets it too is refused, not overruled in sile
 """
 
 import http.client
+import os
 import secrets
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from telha_runtime import health, valkey
+from telha_runtime import health, tether, valkey
 from telha_runtime.supervisor import Part
 
 from .problems import Problem
@@ -146,6 +147,11 @@ def setting_faults(layout: Layout, redis_url: str | None, environ: Mapping[str, 
 def module(name: str, *arguments: str) -> tuple[str, ...]:
     """The command that runs a service's own entry point; `-P` keeps the working folder off the import path."""
     return (sys.executable, "-P", "-m", name, *arguments)
+
+
+def tied(command: Sequence[str]) -> tuple[str, ...]:
+    """*command* so that it ends with this process, however that ends; call it in the main thread."""
+    return (sys.executable, "-I", "-S", tether.__file__, str(os.getpid()), *command)
 
 
 def read(config: Path | None) -> dict[str, Any]:
