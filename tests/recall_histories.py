@@ -133,7 +133,9 @@ def _query(dice: random.Random, tx_t: int) -> dict[str, Any]:
         "largest_window": dice.choice([5, 12, 1000]),
         "scoring": Scoring(
             semantic_share=dice.choice([0.5, 0.0, 1.0, 0.3]),
-            neighbour_share=dice.choice([0.5, 0.0, 1.0]),
+            context_weight=dice.choice([1.0, 0.0, 0.5]),
+            source_weight=dice.choice([0.25, 0.0, 2.0]),
+            window_weight=dice.choice([0.9, 0.0, 1.0]),
             sharpening=dice.choice([1, 2, 32]),
             alpha=dice.choice([0.0, 0.5, 1.0, 0.3]),
             hop_decay=dice.choice([0.5, 0.9]),

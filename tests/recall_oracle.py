@@ -10,6 +10,7 @@ import struct
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from telha_planner.core.request import Leg
 from telha_planner.core.tokens import estimate
 from telha_planner.memory import tables
 from telha_planner.memory.store import Store
-from telha_planner.models.analysis import term_counts
+from telha_planner.models.stop_words import question_terms
 from telha_planner.recall.ports import RecallQuery
 
 
@@ -69,6 +70,10 @@ def _small(values: list[float]) -> list[int]:
     return [round(value * (127.0 / greatest)) if greatest > 0 else 0 for value in values]
 
 
+def _rounded(value: float) -> Fraction:
+    return Fraction(round(value * 2**30), 2**30)
+
+
 class Oracle:
     """Reads a tenant's tables and answers queries."""
 
@@ -104,26 +109,31 @@ class Oracle:
         terms = {no: _terms(row) for no, row in version.items()}
 
         lexical_raw = dict.fromkeys(version, 0.0)
+        contributions: list[dict[int, float]] = []
         if query.question is not None:
             documents = [no for no in version if terms[no]]
             if documents:
                 mean = sum(version[no].term_total for no in documents) / len(documents)
                 k1, b = scoring.bm25_k1, scoring.bm25_b
-                for term in sorted(term_counts(query.question)):
+                for term in sorted(question_terms(query.question)):
                     holders = [no for no in documents if term in terms[no]]
                     if not holders:
                         continue
                     df = len(holders)
                     idf = max(2**-30, round(math.log(1.0 + ((len(documents) - df) + 0.5) / (df + 0.5)) * 2**30) / 2**30)
+                    contribution = dict.fromkeys(version, 0.0)
                     for no in holders:
                         norm = k1 * ((1.0 - b) + b * (version[no].term_total / mean))
                         tf = terms[no][term]
-                        lexical_raw[no] += idf * ((tf * (k1 + 1.0)) / (tf + norm))
+                        contribution[no] = idf * ((tf * (k1 + 1.0)) / (tf + norm))
+                        lexical_raw[no] += contribution[no]
+                    contributions.append(contribution)
         lexical_raw = {no: 0.0 if value < scoring.min_bm25 else value for no, value in lexical_raw.items()}
         best_lexical = max(lexical_raw.values(), default=0.0)
         lexical = {no: value / best_lexical if best_lexical else 0.0 for no, value in lexical_raw.items()}
 
         above: dict[int, float] = dict.fromkeys(version, 0.0)
+        rough: dict[int, Fraction] = {}
         rescored: list[int] = []
         vectors: dict[int, Any] = {}
         model = self._model(query)
@@ -133,17 +143,22 @@ class Oracle:
             for row in sorted(self.rows["node_vector"], key=lambda row: (row.valid_from, row.tx_from, row.row_no)):
                 if row.model == model.model and known(row) and row.valid_from <= valid_t and row.node_no in version:
                     vectors[row.node_no] = [float(value) for value in np.frombuffer(row.values, "<f4")]
+
+            def plus(cosine: float) -> float:
+                over = cosine - model.baseline
+                return 0.0 if over < 0.0 or over < scoring.min_cosine * (1.0 - model.baseline) else over
+
             approximate = {}
+            small_q = _small(q)
+            small_root = math.sqrt(sum(x * x for x in small_q))
             for no, v in vectors.items():
-                small, small_q = _small(v), _small(q)
+                small = _small(v)
                 norm = math.sqrt(sum(x * x for x in small))
                 inverse = np.float32(1.0 / norm if norm > 0 else 0.0)
                 approximate[no] = np.float32(sum(x * y for x, y in zip(small, small_q, strict=True))) * inverse
                 size = math.sqrt(_dot(v, v)) * root
-                cosine = _dot(v, q) / size if size > 0 else 0.0
-                over = cosine - model.baseline
-                floor = scoring.min_cosine * (1.0 - model.baseline)
-                above[no] = 0.0 if over < 0.0 or over < floor else over
+                above[no] = plus(_dot(v, q) / size if size > 0 else 0.0)
+                rough[no] = _rounded(plus(float(approximate[no]) / small_root) if small_root > 0 else 0.0)
             rescored = sorted(vectors, key=lambda no: (-approximate[no], ident[no]))[: max(192, 3 * query.top_k)]
         best_semantic = max((above[no] for no in rescored), default=0.0)
         semantic = {no: min(1.0, above[no] / best_semantic) if best_semantic else 0.0 for no in version}
@@ -154,30 +169,62 @@ class Oracle:
         if not vectors:
             share = 0.0
         f = {no: share * semantic[no] + (1.0 - share) * lexical[no] for no in version}
-        beside: dict[int, float] = defaultdict(float)
+        window = {no: version[no].type == "window" for no in version}
+        near: dict[int, set[int]] = {no: {no} for no in version}
         for row in edges:
             if row.type == "next" and row.source_no is not None:
                 for one, two in ((row.from_node_no, row.to_node_no), (row.to_node_no, row.from_node_no)):
-                    beside[one] = max(beside[one], f[two])
-        g = {
-            no: f[no] + scoring.neighbour_share * (0.0 if version[no].type == "window" else beside[no])
-            for no in version
-        }
+                    if not window[one]:
+                        near[one].add(two)
+
+        words, meaning = {}, {}
+        for no in version:
+            total = 0.0
+            for contribution in contributions:
+                total += max(contribution[m] for m in near[no])
+            words[no] = 0.0 if total < scoring.min_bm25 else total
+            held = [rough[m] for m in near[no] if m in rough]
+            meaning[no] = float(sum(held)) / len(held) if held else 0.0
+        words = {no: max(words[m] for m in near[no]) for no in version}
+        meaning = {no: max(meaning[m] for m in near[no]) for no in version}
+
         by_lexical = sorted((no for no in version if lexical_raw[no] > 0), key=lambda no: (-lexical_raw[no], ident[no]))
         by_semantic = sorted((no for no in rescored if above[no] > 0), key=lambda no: (-above[no], ident[no]))
-        scale = max((g[no] for no in by_lexical[:64] + by_semantic[:64]), default=0.0)
-        similarity = {}
-        for no in version:
-            value = min(1.0, g[no] / scale) if scale else 0.0
-            for _ in range(int(math.log2(scoring.sharpening))):
-                value *= value
-            similarity[no] = value
+        foremost = {*by_lexical[:64], *by_semantic[:64]}
+        passages = {no for no in foremost if not window[no]}
 
         links = [row for row in self.rows["node_span"] if known(row)]
         spans = {row.span_no: row for row in self.rows["span"]}
         of_version: dict[int, list[Any]] = defaultdict(list)
         for row in links:
             of_version[row.version_no].append(spans[row.span_no])
+        sources_of = {no: {span.source_no for span in of_version[version[no].version_no]} for no in version}
+        worth: dict[int, Fraction] = defaultdict(Fraction)
+        for no in passages:
+            for source_no in sources_of[no]:
+                worth[source_no] += _rounded(f[no])
+        best_worth = float(max(worth.values(), default=0))
+
+        words_best = max((words[no] for no in passages), default=0.0)
+        meaning_best = max((meaning[no] for no in passages), default=0.0)
+        g = {}
+        for no in version:
+            context = share * (min(1.0, meaning[no] / meaning_best) if meaning_best else 0.0) + (1.0 - share) * (
+                min(1.0, words[no] / words_best) if words_best else 0.0
+            )
+            g[no] = f[no] + scoring.context_weight * context
+            if g[no] > 0.0 and scoring.source_weight:
+                part = max((float(worth[s]) / best_worth for s in sources_of[no]), default=0.0) if best_worth else 0.0
+                g[no] += scoring.source_weight * part
+            if window[no]:
+                g[no] *= scoring.window_weight
+        scale = max((g[no] for no in foremost), default=0.0)
+        similarity = {}
+        for no in version:
+            value = min(1.0, g[no] / scale) if scale else 0.0
+            for _ in range(int(math.log2(scoring.sharpening))):
+                value *= value
+            similarity[no] = value
 
         def packable(no: int) -> bool:
             if version[no].type != "window":

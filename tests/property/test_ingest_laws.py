@@ -128,8 +128,25 @@ def test_passages_follow_each_other(text: str) -> None:
     passages = [node.node_id for node, _ in nodes_of(record, "passage")]
     following = [(edge.from_node, edge.to_node) for edge in record.edges if edge.type == "next"]
     assert following == list(pairwise(passages))
-    contained = [edge.to_node for edge in record.edges if edge.type == "contains"]
-    assert sorted(contained) == sorted(node.node_id for node in record.nodes if node.type != "document")
+    windows = {node.node_id for node, _ in nodes_of(record, "window")}
+    contained = [edge for edge in record.edges if edge.type == "contains"]
+    by_section = [edge.to_node for edge in contained if edge.from_node not in windows]
+    assert sorted(by_section) == sorted(node.node_id for node in record.nodes if node.type != "document")
+
+
+@LAWS
+@given(TEXTS)
+def test_a_window_contains_the_passages_under_it(text: str) -> None:
+    """M2: `contains` leads from a window to the two or three passages whose spans lie in its own, and to no other."""
+    record = record_of(text)
+    spans = {node.node_id: record.spans[node.spans[0]] for node in record.nodes if node.spans}
+    passages = [node.node_id for node, _ in nodes_of(record, "passage")]
+    for window, _ in nodes_of(record, "window"):
+        contained = {edge.to_node for edge in record.edges if edge.from_node == window.node_id}
+        within = spans[window.node_id]
+        assert contained == {
+            passage for passage in passages if within.start <= spans[passage].start and spans[passage].end <= within.end
+        }
 
 
 @LAWS

@@ -15,6 +15,7 @@ from telha_planner.core.request import MAX_DIMENSIONS
 
 Ratio = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
 Unit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Weight = Annotated[float, Field(ge=0, le=8, allow_inf_nan=False)]
 MAX_DOCUMENT_BYTES = 256 * 1024 * 1024
 """Largest document that a limit may allow: it is held in memory, several times over, while it is ingested."""
 
@@ -40,13 +41,15 @@ class ScoringSettings(Section):
     """`[planner.scoring]`: the constants of S(n), docs/scoring.md."""
 
     semantic_share: Unit = 0.5
-    neighbour_share: Unit = 0.5
-    sharpening: Literal[1, 2, 4, 8, 16, 32, 64] = 32
+    context_weight: Weight = 1.0
+    source_weight: Weight = 0.25
+    window_weight: Unit = 0.9
+    sharpening: Literal[1, 2, 4, 8, 16, 32, 64] = 64
     hop_decay: Ratio = 0.5
     min_cosine: Unit = 0.1
     min_bm25: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)] = 0.0
-    bm25_k1: Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)] = 1.2
-    bm25_b: Unit = 0.75
+    bm25_k1: Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)] = 0.8
+    bm25_b: Unit = 0.3
 
 
 class PlannerSettings(Section):

@@ -213,7 +213,9 @@ def scoring(config: PlannerConfig) -> Scoring:
     chosen = config.planner.scoring
     return Scoring(
         semantic_share=chosen.semantic_share,
-        neighbour_share=chosen.neighbour_share,
+        context_weight=chosen.context_weight,
+        source_weight=chosen.source_weight,
+        window_weight=chosen.window_weight,
         sharpening=chosen.sharpening,
         alpha=config.planner.alpha,
         hop_decay=chosen.hop_decay,

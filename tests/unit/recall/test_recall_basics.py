@@ -148,7 +148,9 @@ def test_a_vector_finds_its_nearest_nodes(memory):
             node = commit.node(uid("n", index))
             commit.version(node, spans=[commit.span(source, index, index + 1)])
             commit.vector(node, values)
-    found = recalled(memory, vector=[2.0, 0.0], scoring=Scoring(sharpening=1, alpha=1.0))
+    found = recalled(
+        memory, vector=[2.0, 0.0], scoring=Scoring(context_weight=0.0, source_weight=0.0, sharpening=1, alpha=1.0)
+    )
     scores = {int(start): float(score) for start, score in zip(found.start, found.score, strict=True)}
     assert set(scores) == {0, 1}
     assert scores[0] == 1.0

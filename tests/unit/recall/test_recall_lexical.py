@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from telha_planner.core.fusion import fuse_one
 from telha_planner.models.analysis import term_counts
+from telha_planner.models.stop_words import question_terms
 from telha_planner.recall.lexical import inverse_document_frequency, score_texts
 from telha_planner.recall.ports import Scoring
 
@@ -25,7 +26,7 @@ def by_the_book(question: str, texts: list[str], scoring: Scoring) -> list[float
     lengths = [sum(counts.values()) for counts in corpus]
     documents = sum(1 for length in lengths if length)
     scores = [0.0] * len(texts)
-    for term in sorted(term_counts(question)):
+    for term in question_terms(question):
         holders = [index for index, counts in enumerate(corpus) if term in counts]
         if not holders:
             continue

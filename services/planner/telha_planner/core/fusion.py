@@ -50,6 +50,14 @@ def fuse_one(similarity: float, decay: float, alpha: float) -> float:
     return _power_one(similarity, alpha) * _power_one(decay, 1.0 - alpha)
 
 
+def sharpened(values: Float64, power: int) -> Float64:
+    """*values* to a power of two, by squaring."""
+    while power > 1:
+        values = values * values
+        power //= 2
+    return values
+
+
 def _power(base: Float64, exponent: float) -> Float64:
     """`base^exponent` for an exponent in (0, 1): the binary digits of the exponent choose among the roots."""
     root, product = base, np.ones_like(base)

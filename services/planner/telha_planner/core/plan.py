@@ -16,7 +16,7 @@ from .model import Int64, Outcome, PackingRule, Pool, Selection, SpanClass, Span
 PLAN_MODEL = "v1"
 """Version of the weight formula, the packing rule and the hash."""
 
-SCORE_MODEL = "v1"
+SCORE_MODEL = "v2"
 """Version of S(n): legs, scoring constants and analysis."""
 
 _CLASSES = tuple(SpanClass)

@@ -16,10 +16,10 @@ import numpy as np
 from telha_planner.columns.ids import whole
 from telha_planner.columns.view import View
 from telha_planner.core.model import Float64, Int64
-from telha_planner.models.analysis import term_counts
+from telha_planner.models.stop_words import question_terms
 from telha_planner.packing import weighed
 from telha_planner.recall.candidates import spans_of, tokens_of
-from telha_planner.recall.lexical import bm25
+from telha_planner.recall.lexical import Lexical
 from telha_planner.recall.ports import RecallQuery
 from telha_planner.recall.recall import recall
 from telha_planner.recall.scoring import is_window
@@ -77,7 +77,8 @@ class Peers:
         return self._ranking(ids, pool.start[order], pool.end[order], pool.tokens[order])
 
     def _by_bm25(self, view: View, query: RecallQuery) -> Ranking:
-        return self._of_base_spans(view, query, bm25(view, term_counts(query.question or ""), query.scoring))
+        terms = question_terms(query.question or "")
+        return self._of_base_spans(view, query, Lexical(view, terms, query.scoring).scores)
 
     def _by_cosine(self, view: View, query: RecallQuery) -> Ranking:
         scores = np.zeros(len(view))

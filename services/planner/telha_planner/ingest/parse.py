@@ -1,7 +1,8 @@
 """
 A document in, its record out: spans, nodes, edges, counts and terms, all a function of the document alone.
 
-    document ─contains→ section ─contains→ section, passage, window        passage ─next→ passage ─links→ section
+    document ─contains→ section ─contains→ section, passage, window
+    window ─contains→ passage ─next→ passage ─links→ section
 
 A section is its heading's only node. A passage is one base span; in a conversation its type is `turn`. A window is up
 to three of them. The names of source and sections stand before the text in what is indexed, never in the span. A link
@@ -39,7 +40,7 @@ from .windows import windows
 WINDOW_KIND = "section"
 """Kind of the spans that lie over base spans."""
 
-INGEST_VERSION = 1
+INGEST_VERSION = 2
 """Raised when the same document would give another record; re-ingesting then writes a new version."""
 
 _JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -257,6 +258,8 @@ class _Graph:
         said = max(times, default=None)
         node = self._node("window", place, (len(self.spans) - 1,), {"path": list(section.path)}, terms, said, preface)
         self._edge(section.node, "contains", node)
+        for passage in passages:
+            self._edge(node, "contains", passage.node)
 
     def _links(self) -> None:
         targets = slugs([section.path[-1] for section in self._sections]) | {

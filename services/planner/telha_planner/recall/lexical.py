@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from telha_planner.columns.view import View
-from telha_planner.core.fusion import fuse
+from telha_planner.core.fusion import fuse, sharpened
 from telha_planner.core.model import Float64, Int32, Int64
-from telha_planner.models.analysis import occurrences, term_counts
+from telha_planner.models.analysis import occurrences
+from telha_planner.models.stop_words import question_terms
 
 from .ports import Scoring
-from .scoring import sharpened
 
 _LOGARITHM_UNIT = 2.0**30
 _DENSE_SHARE = 4
@@ -39,29 +39,59 @@ class _Contributions:
     nbytes: int
 
 
-def bm25(view: View, terms: Iterable[int], scoring: Scoring) -> Float64:
+class Lexical:
     """
-    BM25 of every place of *view*.
+    The lexical part of one request.
 
-    Args:
-        view: What is visible.
-        terms: Distinct term ids.
-        scoring: The constants.
-
-    Returns:
-        One score ≥ 0 per place; scores below the floor are 0.
+    Attributes:
+        scores: BM25 of every place of the view; scores below the floor are 0.
+        greatest: The greatest of them.
     """
-    scores = np.zeros(len(view))
-    kept = _kept(view, scoring)
-    for term in sorted(terms):
-        places, values = _contribution(view, term, scoring, kept)
-        if places is None:
-            scores += values
-        else:
-            scores[places] += values
-    if scoring.min_bm25 > 0:
-        scores[scores < scoring.min_bm25] = 0.0
-    return scores
+
+    def __init__(self, view: View, terms: Iterable[int], scoring: Scoring) -> None:
+        kept = _kept(view, scoring)
+        self._floor = scoring.min_bm25
+        self._terms = [_contribution(view, term, scoring, kept) for term in sorted(terms)]
+        scores = np.zeros(len(view))
+        for places, values in self._terms:
+            if places is None:
+                scores += values
+            else:
+                scores[places] += values
+        self.scores: Float64 = self._floored(scores)
+        self.greatest = float(self.scores.max(initial=0.0))
+
+    def part(self, places: Int64) -> Float64:
+        """lexical(n) of *places*, in [0, 1]."""
+        return self.scores[places] / self.greatest if self.greatest > 0.0 else np.zeros(len(places))
+
+    def together(self, places: Int64, member: Int64, starts: Int64) -> Float64:
+        """
+        T of groups of places: per term the greatest contribution within a group, added up in the order of terms.
+
+        Args:
+            places: Ascending, distinct.
+            member: The groups one after the other, as indices into *places*.
+            starts: Where each group begins in *member*; none is empty.
+        """
+        place_of = np.full(len(self.scores), -1, np.int32)
+        place_of[places] = np.arange(len(places), dtype=np.int32)
+        total = np.zeros(len(starts))
+        for holders, values in self._terms:
+            if holders is None:
+                own = values[places]
+            else:
+                own = np.zeros(len(places))
+                at = place_of[holders]
+                held = at >= 0
+                own[at[held]] = values[held]
+            total += np.maximum.reduceat(own[member], starts)
+        return self._floored(total)
+
+    def _floored(self, scores: Float64) -> Float64:
+        if self._floor > 0:
+            scores[scores < self._floor] = 0.0
+        return scores
 
 
 def inverse_document_frequency(documents: int, holding: int) -> float:
@@ -77,7 +107,7 @@ def score_texts(question: str, texts: Sequence[str], scoring: Scoring) -> Float6
     Returns:
         One value in [0, 1] per text; 0 where no term matches.
     """
-    wanted = sorted(term_counts(question))
+    wanted = sorted(question_terms(question))
     terms, found = occurrences(texts, wanted)
     norm, documents = _norms(np.array(terms, np.int64), scoring)
     scores = np.zeros(len(texts))

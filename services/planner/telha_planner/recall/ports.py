@@ -29,7 +29,9 @@ class Scoring:
 
     Attributes:
         semantic_share: λ, share of the semantic part in the base score, [0, 1].
-        neighbour_share: σ, share of the better neighbour's score added, [0, 1].
+        context_weight: σ, weight of what a passage and its neighbours hold together, at least 0.
+        source_weight: δ, weight of what else its source holds, at least 0.
+        window_weight: ω, factor of a window's score against a passage's, [0, 1].
         sharpening: γ, a power of two.
         alpha: α of `sim^α × decay^(1−α)`, [0, 1].
         hop_decay: Decay per hop, (0, 1].
@@ -40,14 +42,16 @@ class Scoring:
     """
 
     semantic_share: float = 0.5
-    neighbour_share: float = 0.5
-    sharpening: int = 32
+    context_weight: float = 1.0
+    source_weight: float = 0.25
+    window_weight: float = 0.9
+    sharpening: int = 64
     alpha: float = 0.5
     hop_decay: float = 0.5
     min_cosine: float = 0.0
     min_bm25: float = 0.0
-    bm25_k1: float = 1.2
-    bm25_b: float = 0.75
+    bm25_k1: float = 0.8
+    bm25_b: float = 0.3
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,14 +20,14 @@ from telha_planner.core.fusion import fuse
 from telha_planner.core.model import Float64, Int32, Int64
 from telha_planner.core.plan import LegCounts, RecallStats
 from telha_planner.core.request import Leg
-from telha_planner.models.analysis import term_counts
+from telha_planner.models.stop_words import question_terms
 
 from . import structured
 from .candidates import BODY, offered_windows, packable_windows, sliceable, spans_of, tokens_of
 from .expansion import expand
-from .lexical import bm25
+from .lexical import Lexical
 from .ports import POOL_NODES, Recalled, RecallQuery
-from .scoring import SCALE_NODES, WINDOW, Parts, is_window, similarity
+from .scoring import FOREMOST, WINDOW, Parts, is_window, similarity
 from .semantic import NO_VECTORS, Semantic, model_of
 
 _NOWHERE = np.empty(0, np.int64)
@@ -42,7 +42,7 @@ class _Legs:
     semantic: Int64
     lexical: Int64
     foremost: Int64
-    scores: Float64 | None
+    words: Lexical | None
     vectors: Semantic | None
     skipped: str | None
 
@@ -105,15 +105,16 @@ def recall(snapshot: Snapshot, query: RecallQuery) -> Recalled:
 def _run_legs(snapshot: Snapshot, view: View, query: RecallQuery) -> _Legs:
     found = {Leg.STRUCTURED: _NOWHERE, Leg.SEMANTIC: _NOWHERE, Leg.LEXICAL: _NOWHERE}
     foremost = [_NOWHERE]
-    depth = max(query.top_k, SCALE_NODES)
+    depth = max(query.top_k, FOREMOST)
     skipped = query.skipped
     if query.find is not None and Leg.STRUCTURED in query.legs:
         found[Leg.STRUCTURED] = _structured(snapshot, view, query, query.find)
-    scores = None
+    words = None
     if query.question is not None:
-        scores = bm25(view, term_counts(query.question), query.scoring)
+        words = Lexical(view, question_terms(query.question), query.scoring)
+        scores = words.scores
         ranked = best(scores, depth, view.hi, view.lo, positive=True)
-        foremost.append(ranked[:SCALE_NODES])
+        foremost.append(ranked[:FOREMOST])
         leg = _packable(view, query, ranked)
         while len(leg) < query.top_k and len(ranked) == depth:
             # Windows that could not be packed take nobody's place: look further down.
@@ -129,7 +130,7 @@ def _run_legs(snapshot: Snapshot, view: View, query: RecallQuery) -> _Legs:
             vectors = Semantic(view, model, query.vector, query.top_k, query.scoring.min_cosine)
             ranked = vectors.leg(len(vectors.places))
             found[Leg.SEMANTIC] = _packable(view, query, ranked)[: query.top_k]
-            foremost.append(ranked[:SCALE_NODES])
+            foremost.append(ranked[:FOREMOST])
         elif Leg.SEMANTIC in query.legs:
             skipped = skipped or NO_VECTORS
     run = {leg: places if leg in query.legs else _NOWHERE for leg, places in found.items()}
@@ -138,7 +139,7 @@ def _run_legs(snapshot: Snapshot, view: View, query: RecallQuery) -> _Legs:
         run[Leg.SEMANTIC],
         run[Leg.LEXICAL],
         union(*foremost),
-        scores,
+        words,
         vectors,
         skipped,
     )
@@ -171,7 +172,7 @@ def _scored(view: View, query: RecallQuery, legs: _Legs, places: Int64, decay: F
         parts = Parts(np.zeros(len(places)), np.zeros(len(places)), np.zeros(len(places)))
         score = decay.copy()
     else:
-        parts = similarity(view, places, legs.foremost, legs.scores, legs.vectors, query.scoring)
+        parts = similarity(view, places, legs.foremost, legs.words, legs.vectors, query.scoring)
         score = fuse(parts.similarity, decay, query.scoring.alpha)
     score[hit] = 1.0
     explained = np.stack((parts.semantic, parts.lexical, decay, hit.astype(np.float64)), axis=1)

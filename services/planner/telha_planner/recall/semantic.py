@@ -16,6 +16,9 @@ from telha_planner.core.model import Float64, Int64
 
 from .ports import RecallQuery
 
+ROUNDING = 2.0**30
+"""What is summed in no particular order is first rounded to a multiple of one part of this, which makes sums exact."""
+
 RESCORED = 192
 """Fewest vectors whose cosine is computed exactly; with so many, none of the true best 64 was ever missed."""
 
@@ -38,8 +41,10 @@ class Semantic:
         self._query = query
         self._floor = floor * (1.0 - model.baseline)
         self._seen = view.vectors(model)
-        dots = self._seen.dots(quantised(query[None])[0])
-        approximate = dots.astype(np.float32) * self._seen.inverse_norm
+        small = quantised(query[None])[0]
+        dots = self._seen.dots(small)
+        self._approximate = approximate = dots.astype(np.float32) * self._seen.inverse_norm
+        self._root = float(np.sqrt(np.square(small.astype(np.float64)).sum()))
         node = self._seen.place
         chosen = np.sort(best(approximate, max(RESCORED, 3 * depth), view.hi[node], view.lo[node]))
         self.places: Int64 = node[chosen].astype(np.int64)
@@ -60,14 +65,30 @@ class Semantic:
         rescored = self.places[at] == places
         parts[rescored] = self._scores[at[rescored]]
         others = np.flatnonzero(~rescored)
-        at = np.searchsorted(self._seen.place, places[others])
-        at = np.minimum(at, len(self._seen.place) - 1)
-        having = self._seen.place[at] == places[others]
-        parts[others[having]] = self._above_baseline(self._seen.row[at[having]])
+        having, at = self._vectors_of(places[others])
+        parts[others[having]] = self._above_baseline(self._seen.row[at])
         return np.minimum(1.0, parts / self.greatest)
 
+    def rough(self, places: Int64) -> tuple[Float64, npt.NDArray[np.bool_]]:
+        """cos⁺ of *places* by the eight-bit scan, multiples of 1 / `ROUNDING`; and which of them have a vector."""
+        found = np.zeros(len(places))
+        having, at = self._vectors_of(places)
+        if self._root > 0.0:
+            above = self._floored(self._approximate[at].astype(np.float64) / self._root)
+            found[having] = np.rint(above * ROUNDING) / ROUNDING
+        return found, having
+
+    def _vectors_of(self, places: Int64) -> tuple[npt.NDArray[np.bool_], Int64]:
+        """Which of *places* have a vector, and where those stand among the visible ones."""
+        at = np.minimum(np.searchsorted(self._seen.place, places), len(self._seen.place) - 1)
+        having = self._seen.place[at] == places
+        return having, at[having]
+
     def _above_baseline(self, rows: Int64) -> Float64:
-        above = self._model.cosines(rows, self._query) - self._model.baseline
+        return self._floored(self._model.cosines(rows, self._query))
+
+    def _floored(self, cosines: Float64) -> Float64:
+        above = cosines - self._model.baseline
         return np.where((above < self._floor) | (above < 0.0), 0.0, above)
 
 

@@ -1,0 +1,60 @@
+"""
+Words that every question may hold and that tell nothing of what it is about: they are not searched for.
+
+They leave the question alone, so the index holds every word and a text is found by any of them where nothing else was
+asked. A question is read as the one language whose list holds most of its words, so that "die" goes from a German
+question and stays in an English one.
+Rule: a change of a list changes scores: it raises `score_model`.
+"""
+
+from .analysis import term_counts, term_id
+
+_WORDS = {
+    "en": """
+        a about after again all also am an and any are as at be because been before being both but by can could d did
+        do does doing don for from further had has have having he her here hers herself him himself his how i if in
+        into is it its itself just ll m may me might more most my myself no nor not now of off on once only or other
+        our ours out over own re s same shall she should so some such t than that the their theirs them themselves
+        then there these they this those through to too under until up us ve very was we were what when where which
+        while who whom whose why will with would you your yours yourself
+        """,
+    "pt": """
+        a à ao aos aquela aquelas aquele aqueles aquilo as às até com como cujo da das de dela delas dele deles depois
+        desde do dos e é ela elas ele eles em entre era eram essa essas esse esses esta está estão estas estava este
+        estes eu foi foram há isso isto já lhe lhes mais mas me meu meus minha minhas muito na não nas nem no nos nós
+        nossa nosso num numa o onde os ou para pela pelas pelo pelos por porque qual quais quando quanto quanta
+        quantos quantas que quê quem se seja sem ser seu seus só sua suas também te tem têm teu tinha tu tua um uma
+        umas uns você vocês vos
+        """,
+    "es": """
+        a al algo ante antes aquel aquella aquello así aún como cómo con cuál cuáles cuándo cuando cuánto cuánta
+        cuántos cuántas cuyo de del desde donde dónde e el él ella ellas ellos en entre era eran es esa esas ese eso
+        esos esta está están estas este esto estos fue fueron ha han hasta hay la las le les lo los más me mi mis mi
+        muy nada ni no nos nosotros o otra otro para pero por porque qué que quién quien quiénes se ser si sí sin
+        sobre son su sus también te tiene tienen tu tus un una unas uno unos usted ustedes y ya yo
+        """,
+    "fr": """
+        à ai au aux avec c ce ces cet cette combien comme comment d dans de des donc dont du elle elles en est et été
+        étaient était eu eux il ils j je l la là le les leur leurs lui m ma mais me mes moi mon même n ne ni nos notre
+        nous on ont ou où par pas plus pour pourquoi qu quand que quel quelle quelles quels qui quoi s sa sans se ses
+        si son sont sur t ta te tes toi ton tu un une vos votre vous y
+        """,
+    "de": """
+        aber alle als also am an auch auf aus bei bin bis bist da damit das dass dein deine dem den denn der des
+        dessen dich die dies diese diesem diesen dieser dieses dir doch du durch ein eine einem einen einer eines er
+        es euch euer für hat hatte hatten habe haben hier ich ihm ihn ihnen ihr ihre im in ist ja kein keine man mein
+        meine mich mir mit nach nicht noch nun nur ob oder ohne sein seine sich sie sind so über um und uns unser
+        unter vom von vor wann war waren warum was welche welchem welchen welcher welches wem wen wenn wer werden
+        weshalb wessen wie wieso wieviel wird wir wo woher wohin zu zum zur
+        """,
+}
+"""By language, in the order in which a draw is decided."""
+
+_IDS = {language: frozenset(map(term_id, words.split())) for language, words in _WORDS.items()}
+
+
+def question_terms(question: str) -> tuple[int, ...]:
+    """The ids of the distinct terms of *question*, ascending; without stop words, if any other is left."""
+    found = frozenset(term_counts(question))
+    stop_words = max(_IDS.values(), key=lambda ids: len(ids & found))
+    return tuple(sorted(found - stop_words or found))
