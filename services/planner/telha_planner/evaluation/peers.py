@@ -18,11 +18,10 @@ from telha_planner.columns.view import View
 from telha_planner.core.model import Float64, Int64
 from telha_planner.models.stop_words import question_terms
 from telha_planner.packing import weighed
-from telha_planner.recall.candidates import spans_of, tokens_of
+from telha_planner.recall.candidates import is_window, spans_of, tokens_of
 from telha_planner.recall.lexical import Lexical
 from telha_planner.recall.ports import RecallQuery
 from telha_planner.recall.recall import recall
-from telha_planner.recall.scoring import is_window
 from telha_planner.recall.semantic import model_of
 
 from .dataset import GoldSpan, Question

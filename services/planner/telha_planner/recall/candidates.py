@@ -19,6 +19,9 @@ from telha_planner.models.tokenizers import BUILT_IN, ESTIMATE
 BODY = "body"
 """Kind of a span without ledger row."""
 
+WINDOW = "window"
+"""Type of the nodes that join several passages."""
+
 _PROXY = "o200k_base"
 """Measures windows for an encoding whose counts are not stored."""
 
@@ -59,6 +62,12 @@ def tokens_of(view: View, span: Int32, encoding: str) -> Int64:
     if encoding == ESTIMATE:
         return estimate_columns(spans.ascii_bytes[span], spans.other_chars[span])
     return np.full(len(span), -1, np.int64)
+
+
+def is_window(view: View, places: Int64) -> npt.NDArray[np.bool_]:
+    """Which of *places* are windows."""
+    code = view.columns.versions.types.get(WINDOW)
+    return np.zeros(len(places), bool) if code is None else view.type[places] == code
 
 
 def packable_windows(view: View, windows: Int64, largest: int, encoding: str) -> npt.NDArray[np.bool_]:

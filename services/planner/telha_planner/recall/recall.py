@@ -23,11 +23,11 @@ from telha_planner.core.request import Leg
 from telha_planner.models.stop_words import question_terms
 
 from . import structured
-from .candidates import BODY, offered_windows, packable_windows, sliceable, spans_of, tokens_of
+from .candidates import BODY, WINDOW, is_window, offered_windows, packable_windows, sliceable, spans_of, tokens_of
 from .expansion import expand
 from .lexical import Lexical
 from .ports import POOL_NODES, Recalled, RecallQuery
-from .scoring import FOREMOST, WINDOW, Parts, is_window, similarity
+from .scoring import FOREMOST, Parts, similarity
 from .semantic import NO_VECTORS, Semantic, model_of
 
 _NOWHERE = np.empty(0, np.int64)
