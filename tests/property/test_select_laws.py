@@ -15,6 +15,7 @@ from telha_planner.config import PlannerConfig, TokenSettings
 from telha_planner.core.model import Candidate, PackingRule, SpanClass, SpanRef
 from telha_planner.core.request import Fragment, SelectRequest
 from telha_planner.models.analysis import term_counts
+from telha_planner.models.stop_words import question_terms
 from telha_planner.models.tokenizers import Tokenizers
 from telha_planner.select import select_pool
 
@@ -137,7 +138,7 @@ def test_a_question_scores_a_pool_whatever_its_order(select_parts, pool, seed, q
     limits = {"question": question, "max_tokens": 40, "max_frac_per_source": 1.0, "allow_ungrounded": True}
     plan = select_parts.select(asked, **limits).plan
     assert select_parts.select(random.Random(seed).sample(asked, len(asked)), **limits).plan == plan
-    terms = set(term_counts(question))
+    terms = set(question_terms(question))
     matching = [fragment for fragment in asked if terms & set(term_counts(fragment.text))]
     assert plan.stats.pool_spans == len({fragment.span for fragment in matching})
     assert plan.stats.recall.zero_score == len(asked) - len(matching)

@@ -36,7 +36,7 @@ def test_a_vector_scores_whether_or_not_its_leg_runs(parts, facts):
     asked = {"find": "fact", "expand_depth": 0, "max_frac_per_source": 1.0}
     both = parts.plan(vector=(1.0, 0.0), legs=frozenset({Leg.LEXICAL, Leg.STRUCTURED}), question="tram", **asked)
     assert both.plan.stats.recall.legs.vector == 0
-    lexical = {"question": "the bridge is closed", "legs": frozenset({Leg.LEXICAL}), "expand_depth": 0}
+    lexical = {"question": "is the bridge closed at five?", "legs": frozenset({Leg.LEXICAL}), "expand_depth": 0}
     without = weights(parts.plan(**lexical, max_frac_per_source=1.0).plan)
     towards = weights(parts.plan(**lexical, max_frac_per_source=1.0, vector=(1.0, 0.0)).plan)
     assert without["The bridge is closed."] == 1.0

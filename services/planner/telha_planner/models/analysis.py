@@ -4,7 +4,8 @@ Text in, index terms out: what BM25 counts, at ingest and for a question alike.
 NFKC, words, case folding. A word is a run of letters, digits, underscores and combining marks; invisible joiners are
 dropped. An identifier gives its parts beside the whole: `parseHTTPRequest` → parsehttprequest, parse, http, request.
 Scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese …) and Hangul give each character with its marks,
-and each pair of neighbours. An emoji is a term of its own. There is no stemming and no list of stop words.
+and each pair of neighbours. An emoji is a term of its own. There is no stemming, and every
+word counts; which of a question's are searched for is the matter of `stop_words`.
 
 Rule 1: equal text gives equal terms for ever, under any interpreter; see `characters`. A change here raises
 `ANALYSIS_VERSION`. Rule 2: text that white space separates is analysed piecewise to the same terms.
