@@ -25,8 +25,8 @@ TEXT = "# Trams\n\nThe first tram leaves at 05:12.\n"
 
 
 @pytest.fixture(scope="module")
-def planner(tmp_path_factory):
-    with RealPlanner(tmp_path_factory.mktemp("idempotent")) as planner:
+def planner(tmp_path_factory, lasting_store_url):
+    with RealPlanner(tmp_path_factory.mktemp("idempotent"), url=lasting_store_url) as planner:
         yield planner
 
 

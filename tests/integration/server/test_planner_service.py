@@ -26,8 +26,8 @@ CHINESE = "# 电车\n\n第一班电车在早上五点十二分从港口出发。
 
 
 @pytest.fixture(scope="module")
-def planner(tmp_path_factory):
-    with RealPlanner(tmp_path_factory.mktemp("planner")) as planner:
+def planner(tmp_path_factory, lasting_store_url):
+    with RealPlanner(tmp_path_factory.mktemp("planner"), url=lasting_store_url) as planner:
         with planner.client() as client:
             client.memory.ingest([Document(name="trams.md", content=TRAMS), Document(name="zh.md", content=CHINESE)])
         yield planner

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from uuid import uuid4
 
 import pytest
+import sqlalchemy as sa
 from planner_server import RealPlanner
 from redis import Redis
 from running_writer import running_writer
@@ -19,6 +20,7 @@ from telha_client import (
     TelhaError,
     Unauthenticated,
 )
+from telha_planner.memory import tables
 from telha_planner.memory.writes import Writer
 from trace_path import STREAM, TOKEN, an_entry
 
@@ -27,13 +29,14 @@ TEXT = "The night tram carries 秘密 gold 🧑‍🚀 סוד."
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory, lasting_store_url):
+    """Another for each store: the spool and the traces belong to its tenants."""
     return tmp_path_factory.mktemp("d")
 
 
 @pytest.fixture(scope="module")
-def planner(folder):
-    with RealPlanner(folder, writer=f"unix:{folder / 'w'}", token=TOKEN) as planner:
+def planner(folder, lasting_store_url):
+    with RealPlanner(folder, url=lasting_store_url, writer=f"unix:{folder / 'w'}", token=TOKEN) as planner:
         yield planner
 
 
@@ -140,10 +143,11 @@ def test_traces_follow_when_the_writer_comes_back(planner, folder, valkey_server
             assert planner.run(planner.writer.fetch(acme, late, time.monotonic() + 5)) is None
 
 
-def test_a_restarted_planner_finishes_what_was_begun(tmp_path_factory, valkey_server, acme):
+def test_a_restarted_planner_finishes_what_was_begun(tmp_path_factory, store_url, valkey_server, acme):
     """M5: nothing that is left is forgotten with the process."""
     folder = tmp_path_factory.mktemp("r")
-    with RealPlanner(folder, writer=f"unix:{folder / 'w'}", token=TOKEN) as planner:
+    own = {"url": store_url, "writer": f"unix:{folder / 'w'}", "token": TOKEN}
+    with RealPlanner(folder, **own) as planner:
         fill(planner, acme)
         with operator(planner) as client:
             receipt = client.administration.delete_tenant(acme, timeout=5)
@@ -151,7 +155,7 @@ def test_a_restarted_planner_finishes_what_was_begun(tmp_path_factory, valkey_se
             key = planner.key("home", None, ("read", "operator"))
     with ExitStack() as parts:
         parts.enter_context(running_writer(folder, valkey_server.url))
-        again = parts.enter_context(RealPlanner(folder, writer=f"unix:{folder / 'w'}", token=TOKEN))
+        again = parts.enter_context(RealPlanner(folder, **own))
         client = parts.enter_context(Client(again.address, key))
         until(lambda: client.administration.deletion(receipt.deletion_id).traces == 0)
 
@@ -202,8 +206,11 @@ def test_a_deletion_whose_caller_leaves_goes_to_its_end(planner, acme):
     fill(planner, acme)
     number = planner.caller(planner.key(acme)).tenant
     with operator(planner) as client:
-        with planner.store.writing(), pytest.raises(DeadlineExceeded):
-            client.administration.delete_tenant(acme, timeout=0.5)
+        with planner.store.writing(number) as connection:
+            # Whoever writes for the tenant waits: on one engine for the file, on the other for this row.
+            connection.execute(sa.update(tables.clock).where(tables.clock.c.tenant == number).values(next_no=1 << 40))
+            with pytest.raises(DeadlineExceeded):
+                client.administration.delete_tenant(acme, timeout=0.5)
         until(lambda: acme in [receipt.tenant for receipt in client.administration.deletions().items])
         until(lambda: held(planner, number) == ([], False))
 
