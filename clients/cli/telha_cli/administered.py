@@ -6,8 +6,9 @@ from typing import Any
 from telha_client import Client, as_json
 from telha_client.results import Page
 
+from .calls import LARGEST_PAGE
+
 Json = dict[str, Any]
-_PAGE = 1000
 
 
 class Administered:
@@ -25,7 +26,7 @@ class Administered:
 
     def keys(self, tenant: str | None) -> Json:
         """All keys of a tenant; None is the key's own."""
-        return {"keys": _all(lambda token: self._administration.keys(tenant, page_size=_PAGE, page_token=token))}
+        return {"keys": _all(lambda token: self._administration.keys(tenant, page_size=LARGEST_PAGE, page_token=token))}
 
     def revoke_key(self, key_id: str) -> Json:
         """The key, ended."""
@@ -38,7 +39,7 @@ class Administered:
 
     def tenants(self) -> Json:
         """All tenants."""
-        return {"tenants": _all(lambda token: self._administration.tenants(page_size=_PAGE, page_token=token))}
+        return {"tenants": _all(lambda token: self._administration.tenants(page_size=LARGEST_PAGE, page_token=token))}
 
     def delete_tenant(self, name: str) -> Json:
         """The receipt."""
@@ -46,7 +47,9 @@ class Administered:
 
     def deletions(self) -> Json:
         """All receipts of deleted tenants."""
-        return {"deletions": _all(lambda token: self._administration.deletions(page_size=_PAGE, page_token=token))}
+        return {
+            "deletions": _all(lambda token: self._administration.deletions(page_size=LARGEST_PAGE, page_token=token))
+        }
 
     def erase_space(self, name: str) -> Json:
         """The receipt."""

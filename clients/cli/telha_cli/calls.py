@@ -28,7 +28,8 @@ from . import documents, instants, target
 from .problems import Problem, UsageInvalid
 
 Json = dict[str, Any]
-_PAGE = 1000
+LARGEST_PAGE = 1000
+"""Most entries that a list of the server gives at once."""
 _INGEST_S = 3600.0
 """With an embedder a batch can take a minute; the one who waits has a bar, and Ctrl-C."""
 _REEMBED_S = 600.0
@@ -201,7 +202,7 @@ class Service:
         """At most *limit* traces, newest first, behind the list that ended with *token*; a token if there are more."""
         found: list[Json] = []
         while len(found) < limit:
-            page = self._client.traces(**filters, page_size=min(_PAGE, limit - len(found)), page_token=token)
+            page = self._client.traces(**filters, page_size=min(LARGEST_PAGE, limit - len(found)), page_token=token)
             found += [_json(summary) for summary in page.items]
             token = page.next_page_token
             if not token:
@@ -212,7 +213,9 @@ class Service:
         """At most *limit* sources by id, behind the list that ended with *token*; a token if there are more."""
         found: list[Json] = []
         while len(found) < limit:
-            page = self._client.memory.sources(spaces, page_size=min(_PAGE, limit - len(found)), page_token=token)
+            page = self._client.memory.sources(
+                spaces, page_size=min(LARGEST_PAGE, limit - len(found)), page_token=token
+            )
             found += [_json(source) for source in page.items]
             token = page.next_page_token
             if not token:
@@ -236,7 +239,7 @@ class Service:
         found: list[Json] = []
         answer: Json = {}
         while len(found) < limit and (token or not answer):
-            size = min(_PAGE, limit - len(found))
+            size = min(LARGEST_PAGE, limit - len(found))
             answer = _json(self._client.memory.query(find, page_size=size, page_token=token, **options))
             found += answer["nodes"]
             token = answer.get("nextPageToken", "")

@@ -7,9 +7,7 @@ Nothing is decided here: the addresses pass on as they came, and so do progress,
 import subprocess
 
 from . import parts
-from .problems import FAILED
-
-_INTERRUPTED = 130
+from .problems import FAILED, INTERRUPTED
 
 
 def run(source: str, target: str, *, as_json: bool) -> int:
@@ -19,5 +17,5 @@ def run(source: str, target: str, *, as_json: bool) -> int:
     try:
         code = subprocess.run(parts.tied(command), check=False).returncode  # noqa: S603  # our own entry point
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return INTERRUPTED
     return code if code >= 0 else FAILED

@@ -8,9 +8,7 @@ import subprocess
 from collections.abc import Sequence
 
 from . import parts
-from .problems import FAILED
-
-_INTERRUPTED = 130
+from .problems import FAILED, INTERRUPTED
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -19,5 +17,5 @@ def run(arguments: Sequence[str]) -> int:
     try:
         code = subprocess.run(parts.tied(command), check=False).returncode  # noqa: S603  # our own entry point
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return INTERRUPTED
     return code if code >= 0 else FAILED

@@ -11,7 +11,7 @@ import typer
 from typer.exceptions import TyperException
 
 from . import administering, ask, stored, system
-from .problems import FAILED, USAGE, Problem, tell
+from .problems import FAILED, INTERRUPTED, USAGE, Problem, tell
 
 app = typer.Typer(
     name="telha",
@@ -41,9 +41,9 @@ def main(arguments: list[str] | None = None) -> None:
         _tell_usage(wrong, as_json=as_json)
         code = USAGE
     except typer.Abort:
-        code = 130
+        code = INTERRUPTED
     except KeyboardInterrupt:
-        code = 130
+        code = INTERRUPTED
     except BrokenPipeError:
         # The reader has left (`telha … | head`); there is nobody to tell.
         sys.stderr.close()

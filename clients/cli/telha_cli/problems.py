@@ -4,6 +4,7 @@ What the command line says when something is wrong, and with which exit code it 
     0  done
     1  refused or failed: by the server, the network or the machine
     2  the command itself is wrong: a missing or malformed argument
+  130  interrupted by Ctrl-C
 
 Rule 1: one or two lines on standard error, with field and rule where there are any; never a traceback.
 Rule 2: with `--json` the same facts as one problem object (RFC 9457), also on standard error.
@@ -17,6 +18,7 @@ from .escapes import escaped
 
 FAILED = 1
 USAGE = 2
+INTERRUPTED = 130
 
 
 class Problem(Exception):

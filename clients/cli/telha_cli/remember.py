@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from .documents import Document, Gathered, batches
-from .problems import Problem
+from .problems import INTERRUPTED, Problem
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -37,7 +37,7 @@ class Keys:
 class Stopped(Problem):
     """Ctrl-C came before all was sent."""
 
-    exit_code = 130
+    exit_code = INTERRUPTED
 
     def __init__(self, done: int, total: int) -> None:
         hint = "those that were on their way may be too; run it again: what is there stays unchanged"

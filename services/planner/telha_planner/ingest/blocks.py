@@ -22,6 +22,12 @@ LONGEST = 1600
 LONGEST_HEAD = 1000
 """Characters of a table's head that are indexed with each row: a wide head over many rows must stay linear."""
 
+LONGEST_TITLE = 200
+"""Characters of a title or a label; the rest is cut off."""
+
+MOST_LINKS = 32
+"""Links of one block; the first are kept."""
+
 _SENTENCE_END = re.compile(r"[.!?…](?=[\"'”’)\]]{0,3}[\t\n ])[\"'”’)\]]{0,3}|[。！？︒｡]|\n")
 _SPACE = re.compile("[" + re.escape(WHITE_SPACE) + "]")
 _LINE_END = re.compile("\n")

@@ -13,7 +13,7 @@ its cells joined by ` | `; any other row, one with a single cell included, is la
 Rule 3: open elements are tracked as the standard does where it shows in the text: implied ends of paragraphs, items
 and cells; end tags that match nothing are ignored; a table keeps what it holds. Inline elements change no text, so they
 are not tracked unless hidden; hence the end of one does not close a picture that was left open in it. Rule 4: deeper
-than `_DEEPEST`, as in browsers, an element is a sibling, not a child.
+than `DEEPEST`, as in browsers, an element is a sibling, not a child.
 """
 
 import re
@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from telha_planner.core.errors import RequestInvalid
 
-from .blocks import Block
+from .blocks import LONGEST_TITLE, Block
 from .document import MAX_BASE_SPANS, WHITE_SPACE
 from .html_elements import (
     BLOCKS,
@@ -43,10 +43,8 @@ from .html_elements import (
     VOID,
     is_hidden,
 )
-from .html_layout import COLLAPSIBLE, LONGEST_TITLE, Layout, collapsed
-from .html_tokens import Token, Tokens, attributes_of
-
-_DEEPEST = 512
+from .html_layout import COLLAPSIBLE, Layout, collapsed
+from .html_tokens import DEEPEST, Token, Tokens, attributes_of
 
 _LAID_OUT = BLOCKS | TABLE_PARTS
 _TRACKED = frozenset({"button", "math"})  # inline, but their ends end what is open in them
@@ -208,7 +206,7 @@ class _Page:
             self.layout.note_link(found.get("href", "").strip(WHITE_SPACE))
 
     def _push(self, name: str, *, hides: bool) -> None:
-        if len(self._stack) >= _DEEPEST:
+        if len(self._stack) >= DEEPEST:
             self._too_deep[name] += 1
             return
         laid_out = not (hides or self._hidden or name in _TRACKED)

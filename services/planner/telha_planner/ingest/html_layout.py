@@ -11,12 +11,10 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from .blocks import LONGEST, LONGEST_HEAD, Block
+from .blocks import LONGEST, LONGEST_HEAD, LONGEST_TITLE, MOST_LINKS, Block
 from .document import MAX_BASE_SPANS, WHITE_SPACE, TooManySpans
 
 COLLAPSIBLE = " \t\n\f\r"
-LONGEST_TITLE = 200
-MOST_LINKS = 32
 
 _LONGEST_LINK = 2048
 _SPACES = re.compile("[ \t\n\f\r]+")

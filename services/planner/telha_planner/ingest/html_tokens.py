@@ -15,6 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+DEEPEST = 512
+"""Most open elements, as in browsers; what lies deeper is not nested any further."""
+
 _TAG = re.compile(
     r"""</?+([A-Za-z][^\t\n\f\r />]*+)
     ((?:[\t\n\f\r /]*+[^\t\n\f\r />][^\t\n\f\r />=]*+
@@ -50,7 +53,6 @@ def words(listed: str) -> frozenset[str]:
 
 _FOREIGN = frozenset({"svg", "math"})
 _HTML_INSIDE_FOREIGN = words("foreignobject desc title annotation-xml mi mo mn ms mtext")
-_DEEPEST = 512
 _LEAVES_FOREIGN = words(
     """b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta
     nobr ol p pre ruby s small span strong strike sub sup table tt u ul var"""
@@ -132,7 +134,7 @@ class Tokens:
             yield Token(name, attributes=tag[2])
             if self.at - 1 > tag.end(2) and self.source[self.at - 2] == "/":
                 yield Token(name, closing=True)
-            elif name in _FOREIGN | _HTML_INSIDE_FOREIGN and len(self.foreign) < _DEEPEST:
+            elif name in _FOREIGN | _HTML_INSIDE_FOREIGN and len(self.foreign) < DEEPEST:
                 self.foreign.append(name)
         elif name in _RAW:
             yield from self._raw(name, tag[2])

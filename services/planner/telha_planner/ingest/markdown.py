@@ -22,15 +22,13 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
-from .blocks import LONGEST_HEAD, Block, trimmed
+from .blocks import LONGEST_HEAD, LONGEST_TITLE, MOST_LINKS, Block, trimmed
 from .document import MAX_BASE_SPANS, WHITE_SPACE, TooManySpans
 
 _NESTING = 20
 _TOKENS_OF_A_SPAN = 5  # a list item has five; what is nested has more, and so fewer items
 _BOUND = "most tokens"
 _LONGEST_INLINE = 4096
-_LONGEST_TITLE = 200
-_MOST_LINKS = 32
 _FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\n(?:[ \t]*(?:#[^\n]*)?\n)*[\"'\w-]+[ \t]*[:=]", re.ASCII)
 _MOST_FRONT_MATTER = 65_536
 _FRONT_TITLE = re.compile(r"^title[ \t]*[:=][ \t]*(.+?)[ \t]*$", re.MULTILINE)
@@ -63,7 +61,7 @@ def parse(text: str, most_spans: int = MAX_BASE_SPANS) -> Markdown:
     title = _FRONT_TITLE.search(text, front.start, front.end) if front else None
     return Markdown(
         blocks=tuple(_with_rest(text, leaves)),
-        title=title.group(1).strip("\"'")[:_LONGEST_TITLE] or None if title else None,
+        title=title.group(1).strip("\"'")[:LONGEST_TITLE] or None if title else None,
     )
 
 
@@ -160,15 +158,15 @@ class _Leaves:
 
     def _title(self, content: str) -> str:
         if len(content) > _LONGEST_INLINE:
-            return content[:_LONGEST_TITLE]
-        return _plain(self._inline(content)).strip(WHITE_SPACE)[:_LONGEST_TITLE]
+            return content[:LONGEST_TITLE]
+        return _plain(self._inline(content)).strip(WHITE_SPACE)[:LONGEST_TITLE]
 
     def _links(self, content: str) -> tuple[str, ...]:
         references = "[" in content and bool(self.environment.get("references"))
         if len(content) > _LONGEST_INLINE or not (references or _LINKED.search(content)):
             return ()
         targets = [str(token.attrs["href"]) for token in self._inline(content) if token.type == "link_open"]
-        return tuple(dict.fromkeys(targets))[:_MOST_LINKS]
+        return tuple(dict.fromkeys(targets))[:MOST_LINKS]
 
     def _inline(self, content: str) -> list[Token]:
         tokens: list[Token] = []
