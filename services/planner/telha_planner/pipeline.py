@@ -95,7 +95,7 @@ class Planning:
         self._now = now
         self._new_trace_id = new_trace_id
         self._questions = questions
-        self._fingerprint = resolution.fingerprint(config)
+        self._fingerprint = resolution.fingerprint(config, None if questions is None else questions.embedder.model)
 
     def caller(self, credential: str) -> Caller:
         """

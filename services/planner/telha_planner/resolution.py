@@ -17,10 +17,12 @@ from telha_planner.core.errors import RequestInvalid, VectorLegUnavailable
 from telha_planner.core.request import Leg, PlanRequest, SelectRequest, Window
 from telha_planner.memory.query import compiled
 from telha_planner.models.embedders.questions import QuestionVector
+from telha_planner.models.embedders.seam import Model
 from telha_planner.models.tokenizers import ESTIMATE, Tokenizers
 from telha_planner.recall.ports import RecallQuery, Scoring
 
 DEFAULT_FIND_LIMIT = 64
+_CONTEXT_LIMITS = {"max_tokens_ceiling", "max_spans_ceiling", "default_max_tokens"}
 NO_EMBEDDER = "no embedder is configured and the request carries no vector"
 
 
@@ -174,9 +176,15 @@ def resolve_recall(
     )
 
 
-def fingerprint(config: PlannerConfig) -> str:
-    """`b3:` BLAKE3 over the RFC 8785 JSON of every setting that a plan depends on."""
-    settings = config.model_dump(mode="json", include={"planner", "tokens"})
+def fingerprint(config: PlannerConfig, model: Model | None = None) -> str:
+    """
+    `b3:` BLAKE3 over the RFC 8785 JSON of every setting that a plan depends on.
+
+    Args:
+        model: The embedder's; wherever it runs, its name and baseline decide what questions become.
+    """
+    settings = config.model_dump(mode="json", include={"planner": True, "tokens": True, "context": _CONTEXT_LIMITS})
+    settings["embedding"] = None if model is None else model._asdict()
     return f"b3:{blake3(rfc8785.dumps(settings)).hexdigest()}"
 
 

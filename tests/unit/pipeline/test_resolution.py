@@ -6,6 +6,7 @@ from telha_planner.caller import Caller
 from telha_planner.config import ContextSettings, PlannerConfig, PlannerSettings, ServerSettings, TokenSettings
 from telha_planner.core.errors import PermissionDenied, RequestInvalid, VectorLegUnavailable
 from telha_planner.core.request import Leg, PlanRequest, Window
+from telha_planner.models.embedders.seam import Model
 from telha_planner.models.tokenizers import Tokenizers
 
 CONFIG = PlannerConfig()
@@ -104,7 +105,15 @@ def test_the_fingerprint_moves_with_every_setting_a_plan_depends_on():
     for changed in (
         PlannerConfig(planner=PlannerSettings(alpha=0.7)),
         PlannerConfig(tokens=TokenSettings(default_encoding="cl100k_base")),
+        PlannerConfig(context=ContextSettings(max_tokens_ceiling=9000)),
+        PlannerConfig(context=ContextSettings(max_spans_ceiling=63)),
+        PlannerConfig(context=ContextSettings(default_max_tokens=1999)),
     ):
         assert resolution.fingerprint(changed) != same
+    embedded = [
+        resolution.fingerprint(CONFIG, model)
+        for model in (None, Model("m", 3, 0.1), Model("m@2", 3, 0.1), Model("m", 4, 0.1), Model("m", 3, 0.2))
+    ]
+    assert len(set(embedded)) == 5
     elsewhere = PlannerConfig(context=ContextSettings(trace=False), server=ServerSettings(port=1))
     assert resolution.fingerprint(elsewhere) == same
