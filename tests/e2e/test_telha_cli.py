@@ -68,6 +68,23 @@ def test_the_command_line_answers_as_rest_does(up: Up) -> None:
     assert {**by_cli, "traceId": ""} == {**by_rest, "traceId": ""}
 
 
+@pytest.mark.parametrize("command", [("plan",), ("memory", "context")])
+def test_legs_are_chosen(up: Up, command: tuple[str, ...]) -> None:
+    """R1: only the legs that are named run; without the option all that the request gives something to."""
+
+    def found(*legs: str) -> dict[str, int]:
+        stats = up.run(*command, QUESTION, "--find", "passage", "--json", *legs).json["stats"]
+        counts: dict[str, int] = stats.get("recall", stats)["legs"]
+        return counts
+
+    both = found()
+    assert both["query"] > 0
+    assert both["lexical"] > 0
+    words = found("--legs", "lexical")
+    assert (words["query"], words["lexical"]) == (0, both["lexical"])
+    assert found("--legs", "structured, lexical") == both
+
+
 def test_select_packs_a_pool_of_the_users_own(up: Up) -> None:
     """S11: from a file or standard input, without memory."""
     done = up.run("select", "tests/golden/pool-small.json", "--budget", "500", "--json")
@@ -110,7 +127,10 @@ def test_ingest_is_idempotent_and_accounts_for_all(up: Up, tmp_path: Path) -> No
     assert kept.code == 1
     assert f"good.md (source {source}) for good? [y/N]" in kept.err
     assert kept.err.endswith("telha: nothing erased\n")
-    assert up.run("sources", "erase", source, "--yes", "--json").json["versions"] == 1
+    erase = ("sources", "erase", source, "--yes", "--json", "--idempotency-key", f"erase {source}".replace(" ", "-"))
+    erased = up.run(*erase).json
+    assert erased["versions"] == 1
+    assert up.run(*erase).json == {**erased, "replayed": True}
     assert up.run("sources", "get", source, "--json").problem["code"] == "NOT_FOUND"
 
 
@@ -259,6 +279,9 @@ def test_no_evidence_is_a_typed_failure_with_its_trace(up: Up) -> None:
         (("plan", "x", "--max-tokens", "-5"), 1, "budget.max_tokens", "must be at least 1"),
         (("plan", "x", "--max-spans", "-1"), 1, "budget.max_spans", "must be at least 0"),
         (("plan", "x", "--expand-depth", "3"), 1, "expand_depth", "must be between 0 and 2"),
+        (("plan", "x", "--legs", "lexical,vector"), 1, "legs[1]", "must be one of structured, semantic, lexical"),
+        (("plan", "x", "--legs", ""), 1, "legs[0]", "must be one of structured, semantic, lexical"),
+        (("plan", "x", "--legs", "structured"), 1, "legs", "must not name the structured leg without a query"),
         (("plan", "x", "--max-frac-per-source", "1.5"), 1, "max_frac_per_source", "must be above 0 and at most 1"),
         (("plan", "x", "--max-frac-per-source", "nan"), 1, "max_frac_per_source", "must be above 0 and at most 1"),
         (("plan", "x", "--valid-at", "2026-06-30T12:00"), 2, "--valid-at", "must say its offset from UTC"),

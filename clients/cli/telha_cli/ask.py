@@ -48,6 +48,7 @@ def context(
     max_frac_per_source: given.Share = None,
     span_overhead_tokens: given.Overhead = None,
     expand_depth: given.Depth = None,
+    legs: given.Legs = None,
     address: given.Address = None,
     key: given.Key = None,
     data: given.Data = None,
@@ -69,6 +70,7 @@ def context(
         max_frac_per_source=max_frac_per_source,
         span_overhead_tokens=span_overhead_tokens,
         expand_depth=expand_depth,
+        legs=calls.listed(legs),
     )
     with calls.opened(address, key, data, os.environ) as service:
         answer = service.context(options)
@@ -88,6 +90,7 @@ def plan(
     max_frac_per_source: given.Share = None,
     span_overhead_tokens: given.Overhead = None,
     expand_depth: given.Depth = None,
+    legs: given.Legs = None,
     allow_ungrounded: given.Ungrounded = False,
     address: given.Address = None,
     key: given.Key = None,
@@ -110,6 +113,7 @@ def plan(
         max_frac_per_source=max_frac_per_source,
         span_overhead_tokens=span_overhead_tokens,
         expand_depth=expand_depth,
+        legs=calls.listed(legs),
         allow_ungrounded=allow_ungrounded or None,
     )
     with calls.opened(address, key, data, os.environ) as service:

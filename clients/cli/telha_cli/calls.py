@@ -119,6 +119,11 @@ def conditions(text: str | None) -> Json | None:
     return read
 
 
+def listed(text: str | None) -> list[str] | None:
+    """The words of a list with commas."""
+    return None if text is None else [word.strip() for word in text.split(",")]
+
+
 def given(**options: Any) -> Json:  # noqa: ANN401  # passed on
     """Only the options that say something."""
     return {name: value for name, value in options.items() if value is not None}
@@ -250,9 +255,14 @@ class Service:
         """One batch of a move to the configured model."""
         return _json(self._client.memory.reembed(cursor, timeout=_REEMBED_S))
 
-    def erase(self, source_id: str) -> Json:
-        """The receipt of an erasure."""
-        answer = _json(self._client.memory.erase_source(source_id))
+    def erase(self, source_id: str, once: str | None) -> Json:
+        """
+        The receipt of an erasure.
+
+        Args:
+            once: An idempotency key.
+        """
+        answer = _json(self._client.memory.erase_source(source_id, idempotency_key=once))
         return {("txTime" if name == "tx" else name): value for name, value in answer.items()}
 
 

@@ -97,6 +97,19 @@ Depth = Annotated[
         "--expand-depth", metavar="N", help="Hops to follow from what matches: 0, 1 or 2.", show_default=False
     ),
 ]
+Legs = Annotated[
+    str | None,
+    typer.Option(
+        "--legs",
+        metavar="LIST",
+        help="Ways to look, of structured,semantic,lexical. Default: all that the request gives something to.",
+        show_default=False,
+    ),
+]
+IdempotencyKey = Annotated[
+    str | None,
+    typer.Option("--idempotency-key", metavar="KEY", help="Carry the call out once.", show_default=False),
+]
 Ungrounded = Annotated[
     bool, typer.Option("--allow-ungrounded", help="Answer an empty plan where there is no evidence.")
 ]

@@ -160,6 +160,7 @@ def get_source(
 def erase_source(
     source_id: SourceId,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    idempotency_key: given.IdempotencyKey = None,
     address: given.Address = None,
     key: given.Key = None,
     data: given.Data = None,
@@ -172,5 +173,5 @@ def erase_source(
         if not yes:
             name = service.name_of(source_id)
             confirm("Erase", f"source {source_id}" if name is None else f"{name} (source {source_id})", yes=False)
-        answer = service.erase(source_id)
+        answer = service.erase(source_id, idempotency_key)
     output.show(answer, tables.erased, as_json=as_json)
