@@ -13,6 +13,7 @@ from telha_planner.bootstrap import MOST_ROWS_AT_ONCE
 from telha_planner.caller import Caller
 from telha_planner.columns.tenant import Columns
 from telha_planner.config import PlannerConfig, ServerSettings
+from telha_planner.ingest.lanes import DocumentLanes
 from telha_planner.ingest.process import IngestProcess
 from telha_planner.memory import keys
 from telha_planner.memory.directory import Directory
@@ -117,7 +118,10 @@ class RealPlanner(PlannerServer):
         embedder = opened(self.config.embedding)
         self._questions = None if embedder is None else Questions(embedder)
         self.threads = QuestionThreads(self.plan_thread, self._questions)
-        self._ingest = IngestProcess(url, busy_timeout_ms=10_000, log_level="warning", embedding=self.config.embedding)
+        self._ingest, self._large = (
+            IngestProcess(url, busy_timeout_ms=10_000, log_level="warning", embedding=self.config.embedding)
+            for _ in range(2)
+        )
         self._keys: dict[str, str] = {}
         self.spool: Spool
         self.planning: Planning
@@ -177,7 +181,13 @@ class RealPlanner(PlannerServer):
             PlannerSurface(planning, self.threads, spool, plans).service(),
             context.service(),
             MemorySurface(
-                planning, thread, self._ingest, Sources(self.store), Uploads.under(server), written
+                planning,
+                thread,
+                self._ingest,
+                DocumentLanes(self._ingest, self._large),
+                Sources(self.store),
+                Uploads.under(server),
+                written,
             ).service(),
             TracesSurface(planning, thread, spool, self.writer, server.max_message_bytes).service(),
             AdministrationSurface(
@@ -189,6 +199,7 @@ class RealPlanner(PlannerServer):
         await super()._stop()
         await self.deletions.stop()
         await self._ingest.close()
+        await self._large.close()
         await self.writer.close()
         await self.spool.close()
         self.threads.close()

@@ -1,7 +1,7 @@
 """
 The planner put together: the one place that knows every part, in the order in which they start and stop.
 
-    store → ingest child → tokenizers, columns, plan thread → spool, emitter → listener
+    store → ingest children → tokenizers, columns, plan thread → spool, emitter → listener
 
 Rule 1: nothing is constructed at import. Rule 2: what starts is stopped in reverse order, whatever fails on the way.
 Rule 3: at SIGTERM the listener drains first, then the spool gets its chance to be shipped.
@@ -20,6 +20,7 @@ from telha_runtime import redis as redis_client
 from telha_planner.columns.tenant import Columns
 from telha_planner.config import PlannerConfig
 from telha_planner.core.errors import Unavailable
+from telha_planner.ingest.lanes import DocumentLanes
 from telha_planner.ingest.process import IngestFault, IngestProcess
 from telha_planner.memory.directory import Directory
 from telha_planner.memory.reads import Sources
@@ -82,15 +83,8 @@ async def serve(config: PlannerConfig) -> None:
     async with AsyncExitStack() as parts:
         store = Store.open(config.store.url, busy_timeout_ms=config.store.busy_timeout_ms, migrate=config.store.migrate)
         parts.callback(store.close)
-        ingest = IngestProcess(
-            config.store.url,
-            busy_timeout_ms=config.store.busy_timeout_ms,
-            keep_us=config.server.idempotency_hours * HOUR_US,
-            log_level=config.server.log_level,
-            log_format=config.server.log_format,
-            embedding=config.embedding,
-            drain_seconds=INGEST_END_S,
-        )
+        ingest, large = _ingest_process(config), _ingest_process(config)
+        parts.push_async_callback(large.close)
         parts.push_async_callback(ingest.close)
         await ingest.start()
         texts = SourceTexts(store, config.store.text_cache_mb * MEBIBYTE)
@@ -118,7 +112,17 @@ async def serve(config: PlannerConfig) -> None:
         write_quota = Quota(config.server.write_calls_per_minute)
         administration = AdministrationSurface(planning, thread, writes, directory, ingest, deletions, write_quota)
         listener = _listener(
-            config, planning, threads, spool, writer, ingest, Sources(store), meters, administration, write_quota
+            config,
+            planning,
+            threads,
+            spool,
+            writer,
+            ingest,
+            DocumentLanes(ingest, large),
+            Sources(store),
+            meters,
+            administration,
+            write_quota,
         )
         await listener.start()
         deletions.start()
@@ -133,6 +137,18 @@ async def serve(config: PlannerConfig) -> None:
         await stop.wait()
         _log.info("draining")
     _log.info("stopped")
+
+
+def _ingest_process(config: PlannerConfig) -> IngestProcess:
+    return IngestProcess(
+        config.store.url,
+        busy_timeout_ms=config.store.busy_timeout_ms,
+        keep_us=config.server.idempotency_hours * HOUR_US,
+        log_level=config.server.log_level,
+        log_format=config.server.log_format,
+        embedding=config.embedding,
+        drain_seconds=INGEST_END_S,
+    )
 
 
 def _serve_metrics(meters: Meters, host: str, port: int) -> None:
@@ -169,6 +185,7 @@ def _listener(
     spool: Spool,
     writer: TraceWriter,
     ingest: IngestProcess,
+    documents: DocumentLanes,
     sources: Sources,
     meters: Meters,
     administration: AdministrationSurface,
@@ -179,7 +196,7 @@ def _listener(
     surfaces = (
         PlannerSurface(planning, threads, spool, plan_quota),
         ContextSurface(planning, threads, spool, context_quota, meters, enabled=config.context.enabled),
-        MemorySurface(planning, threads.plans, ingest, sources, Uploads.under(config.server), write_quota),
+        MemorySurface(planning, threads.plans, ingest, documents, sources, Uploads.under(config.server), write_quota),
         TracesSurface(planning, threads.plans, spool, writer, config.server.max_message_bytes),
         administration,
     )

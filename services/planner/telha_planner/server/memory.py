@@ -24,7 +24,7 @@ from . import page_token
 from .call import Call, Service
 from .dispatch import PlanThread
 from .idempotency import read_key
-from .ports import Ingest, Planning, Sources
+from .ports import Documents, Ingest, Planning, Sources
 from .quota import Quota
 from .translate_memory import (
     artifacts_response,
@@ -64,11 +64,19 @@ class MemorySurface:
     """
 
     def __init__(
-        self, planning: Planning, thread: PlanThread, ingest: Ingest, sources: Sources, uploads: Uploads, quota: Quota
+        self,
+        planning: Planning,
+        thread: PlanThread,
+        ingest: Ingest,
+        documents: Documents,
+        sources: Sources,
+        uploads: Uploads,
+        quota: Quota,
     ) -> None:
         self._planning = planning
         self._thread = thread
         self._ingest = ingest
+        self._documents = documents
         self._sources = sources
         self._uploads = uploads
         self._quota = quota
@@ -99,7 +107,7 @@ class MemorySurface:
             return read_documents(request, caller, self._uploads.max_document)
 
         caller, key, documents = await self._write(call, memory_pb2.IngestRequest, raw, read)
-        return ingest_response(await self._ingest.ingest(caller.tenant, caller.tenant_name, documents, key=key))
+        return ingest_response(await self._documents.ingest(caller.tenant, caller.tenant_name, documents, key=key))
 
     async def ingest_stream(self, messages: AsyncIterator[bytes], call: Call) -> memory_pb2.IngestStreamResponse:
         """Ingest one document that comes in pieces."""
@@ -120,7 +128,7 @@ class MemorySurface:
             key = read_key(sent, call.method, caller, upload.digest())
             # Not on the plan thread: if that is busy, it would refuse what has been sent already.
             await asyncio.to_thread(self._planning.caller, call.credential)
-            done = await self._ingest.ingest_file(
+            done = await self._documents.ingest_file(
                 caller.tenant, caller.tenant_name, header, upload.file.fileno(), upload.size, key=key
             )
         return stream_response(done)

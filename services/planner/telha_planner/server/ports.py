@@ -75,8 +75,8 @@ class TraceStore(Protocol):
         """Delete what was recorded of *tenant* until *deleted_us*; how many traces went. Raises `Unavailable`."""
 
 
-class Ingest(Protocol):
-    """The ingest process: every write, each one transaction."""
+class Documents(Protocol):
+    """Writes of documents, each one transaction."""
 
     async def ingest(
         self, tenant: int, tenant_name: str, documents: Sequence[DocumentInput], *, key: IdempotencyKey | None
@@ -94,6 +94,10 @@ class Ingest(Protocol):
         key: IdempotencyKey | None,
     ) -> Committed:
         """Parse and write the document whose *size* bytes of content lie in an open file."""
+
+
+class Ingest(Protocol):
+    """Every other write, each one transaction."""
 
     async def put_artifacts(
         self, tenant: int, artifacts: Sequence[ArtifactInput], *, key: IdempotencyKey | None
