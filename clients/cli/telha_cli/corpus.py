@@ -49,6 +49,7 @@ class Question(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=
 
     Attributes:
         about: What it shows.
+        space: The space to read; None is `main`.
         known_before: Ask as memory knew before this document (its `file`) came.
         surface: Which way in it goes.
         expect: Text that an item must hold.
@@ -58,6 +59,7 @@ class Question(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=
 
     about: str
     question: str
+    space: str | None = None
     valid_time: str | None = None
     known_before: str | None = None
     max_tokens: int | None = None

@@ -112,6 +112,7 @@ def _ask(console: Console, client: Client, at: Connection, question: Question, k
         max_tokens=question.max_tokens or _DEFAULT_TOKENS,
         max_spans=_SPAN_LIMIT,
         max_frac_per_source=question.max_frac_per_source,
+        spaces=None if question.space is None else [question.space],
     )
     console.print(Text(f"“{question.question}”", style="bold"))
     if question.surface == "rest":
@@ -161,7 +162,9 @@ def _prove(client: Client, question: Question, answer: Json, limits: dict[str, A
 
 def _body(question: str, limits: dict[str, Any], window: dict[str, Any]) -> dict[str, Any]:
     body = {"question": question, "budget": {"maxTokens": limits["max_tokens"], "maxSpans": limits["max_spans"]}}
-    return body | calls.given(maxFracPerSource=limits.get("max_frac_per_source"), window=window or None)
+    return body | calls.given(
+        maxFracPerSource=limits.get("max_frac_per_source"), spaces=limits.get("spaces"), window=window or None
+    )
 
 
 def _by_rest(at: Connection, body: dict[str, Any]) -> Json:
@@ -182,7 +185,8 @@ def _by_rest(at: Connection, body: dict[str, Any]) -> Json:
 
 def _command(question: str, limits: dict[str, Any], valid: int | None, tx: int | None) -> str:
     words = [f'telha memory context "{question}"']
-    words += [f"--{name.replace('_', '-')} {value}" for name, value in limits.items()]
+    words += [f"--space {space}" for space in limits.get("spaces", ())]
+    words += [f"--{name.replace('_', '-')} {value}" for name, value in limits.items() if name != "spaces"]
     words += [f"--valid-at {instants.show(valid)}"] if valid is not None else []
     words += [f"--tx-at {instants.show(tx)}"] if tx is not None else []
     return " ".join(words)
