@@ -28,7 +28,7 @@ check: setup ## format, lint, types, import rules, contract, generated code
 	$(BIN)/buf breaking --against proto/baseline.binpb
 	$(MAKE) --no-print-directory generate-check
 
-test: setup ## every test (ten to fifteen minutes)
+test: setup ## every test (a quarter of an hour)
 	$(BIN)/python -m pytest
 
 schemathesis: setup ## hold the OpenAPI document against a running system; EXAMPLES=500 for longer
