@@ -154,6 +154,10 @@ class RealPlanner(PlannerServer):
         """A client with such a key."""
         return Client(self.address, self.key(tenant, spaces, rights))
 
+    def waiting_writes(self) -> int:
+        """Writes that were let in and are not answered, those in the ingest children included."""
+        return self._ingest.held + self._large.held + self.writes.held
+
     def _surfaces(self) -> list[Service]:
         self.spool = Spool.open(self.folder / "spool", self._spool_bytes)
         self.writer = TraceWriter(self._writer, self._token)

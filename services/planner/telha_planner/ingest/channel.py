@@ -17,12 +17,18 @@ _OWN = "telha_planner."
 
 
 class Call(NamedTuple):
-    """A request: *method* of the worker with *arguments*; *number* comes back in the reply; *body* bytes may follow."""
+    """
+    A request: *method* of the worker with *arguments*; *number* comes back in the reply; *body* bytes may follow.
+
+    Attributes:
+        key_id: The API key for which the worker is to write; None for none.
+    """
 
     number: int
     method: str
     arguments: tuple[object, ...]
     body: int | None = None
+    key_id: str | None = None
 
 
 class Reply(NamedTuple):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from telha_planner.memory.records import Committed, IdempotencyKey
 
 from .document import DocumentHeader, DocumentInput
-from .process import IngestProcess
+from .process import By, IngestProcess
 
 LARGE_BYTES = 128 * 1024
 """Content of one call above which it is large: some seconds of embedding, a fifth of a second without."""
@@ -30,11 +30,18 @@ class DocumentLanes:
         self._large = large
 
     async def ingest(
-        self, tenant: int, tenant_name: str, documents: Sequence[DocumentInput], *, key: IdempotencyKey | None = None
+        self,
+        tenant: int,
+        tenant_name: str,
+        documents: Sequence[DocumentInput],
+        *,
+        key: IdempotencyKey | None = None,
+        by: By = None,
     ) -> Committed:
         """Parse *documents* and write them in one transaction."""
         is_large = sum(len(document.content) for document in documents) > LARGE_BYTES
-        return await (self._large if is_large else self._small).ingest(tenant, tenant_name, documents, key=key)
+        lane = self._large if is_large else self._small
+        return await lane.ingest(tenant, tenant_name, documents, key=key, by=by)
 
     async def ingest_file(
         self,
@@ -45,6 +52,7 @@ class DocumentLanes:
         size: int,
         *,
         key: IdempotencyKey | None = None,
+        by: By = None,
     ) -> Committed:
         """Parse and write the document whose *size* bytes of content lie in the open file *descriptor*."""
-        return await self._large.ingest_file(tenant, tenant_name, header, descriptor, size, key=key)
+        return await self._large.ingest_file(tenant, tenant_name, header, descriptor, size, key=key, by=by)

@@ -6,7 +6,8 @@ Rule 2: errors of `core.errors` cross the border as they are. If the child dies,
 `Unavailable`, and the next call starts another child. Whether a write that was in flight came to pass is not known
 then; since ids are the caller's, the same call may be made again, and under its idempotency key it is answered as the
 first one would have been.
-Rule 3: a caller that gives up (cancellation, deadline) does not stop the child in the middle of a transaction.
+Rule 3: whose key has ended by the time the transaction begins gets `Unauthenticated`, however long the call waited.
+Rule 4: a caller that gives up (cancellation, deadline) does not stop the child in the middle of a transaction.
 """
 
 import asyncio
@@ -42,6 +43,9 @@ from .worker import Start
 _PART = "ingestion"
 PIECE = 1 << 20
 """Bytes of a document that are on their way to the child at once."""
+
+By = str | None
+"""The id of the API key that asks for a write, which must still stand when it commits; None: nobody's."""
 
 _log = structlog.get_logger(__name__)
 
@@ -104,6 +108,11 @@ class IngestProcess:
         """The child's process id, None while there is none."""
         return self._child.pid if self._child is not None else None
 
+    @property
+    def held(self) -> int:
+        """Calls that run or wait."""
+        return self._waiting
+
     async def start(self) -> None:
         """
         Start the child and wait until it can write; calls do so themselves if need be.
@@ -133,7 +142,13 @@ class IngestProcess:
             await self._reader
 
     async def ingest(
-        self, tenant: int, tenant_name: str, documents: Sequence[DocumentInput], *, key: IdempotencyKey | None = None
+        self,
+        tenant: int,
+        tenant_name: str,
+        documents: Sequence[DocumentInput],
+        *,
+        key: IdempotencyKey | None = None,
+        by: By = None,
     ) -> Committed:
         """
         Parse *documents* and write them in one transaction.
@@ -144,7 +159,7 @@ class IngestProcess:
             Unavailable: The child died, the embedder fails, or the store is locked or broken.
             Overloaded: Too many calls wait.
         """
-        return cast("Committed", await self._call("ingest", tenant, tenant_name, tuple(documents), key))
+        return cast("Committed", await self._call("ingest", tenant, tenant_name, tuple(documents), key, by=by))
 
     async def ingest_file(
         self,
@@ -155,6 +170,7 @@ class IngestProcess:
         size: int,
         *,
         key: IdempotencyKey | None = None,
+        by: By = None,
     ) -> Committed:
         """
         Parse and write the document whose *size* bytes of content lie in the open file *descriptor*.
@@ -162,20 +178,20 @@ class IngestProcess:
         The file is read in pieces, so that this process never holds the document. Errors as `ingest`; fields begin with
         `header`, or are `chunk` where the content is at fault.
         """
-        call = await self._call("ingest_file", tenant, tenant_name, header, key, body=Body(descriptor, size))
-        return cast("Committed", call)
+        body = Body(descriptor, size)
+        return cast("Committed", await self._call("ingest_file", tenant, tenant_name, header, key, body=body, by=by))
 
     async def put_artifacts(
-        self, tenant: int, artifacts: Sequence[ArtifactInput], *, key: IdempotencyKey | None = None
+        self, tenant: int, artifacts: Sequence[ArtifactInput], *, key: IdempotencyKey | None = None, by: By = None
     ) -> Committed:
         """Write derived artifacts; errors as `ingest`, fields as `Writer.put_artifacts` has them."""
-        return cast("Committed", await self._call("put_artifacts", tenant, tuple(artifacts), key))
+        return cast("Committed", await self._call("put_artifacts", tenant, tuple(artifacts), key, by=by))
 
     async def put_nodes(
-        self, tenant: int, records: Sequence[NodeRecord], *, key: IdempotencyKey | None = None
+        self, tenant: int, records: Sequence[NodeRecord], *, key: IdempotencyKey | None = None, by: By = None
     ) -> Committed:
         """Write nodes; errors as `ingest`, fields as `Writer.put_nodes` has them."""
-        return cast("Committed", await self._call("put_nodes", tenant, tuple(records), key))
+        return cast("Committed", await self._call("put_nodes", tenant, tuple(records), key, by=by))
 
     async def put_edges(
         self,
@@ -184,9 +200,10 @@ class IngestProcess:
         *,
         spaces: Spaces = None,
         key: IdempotencyKey | None = None,
+        by: By = None,
     ) -> Committed:
         """Write edges; errors as `ingest`, fields as `Writer.put_edges` has them."""
-        return cast("Committed", await self._call("put_edges", tenant, tuple(records), spaces, key))
+        return cast("Committed", await self._call("put_edges", tenant, tuple(records), spaces, key, by=by))
 
     async def put_clarifications(
         self,
@@ -195,12 +212,19 @@ class IngestProcess:
         *,
         spaces: Spaces = None,
         key: IdempotencyKey | None = None,
+        by: By = None,
     ) -> Committed:
         """Write clarifications; errors as `ingest`, fields as `Writer.put_clarifications` has them."""
-        return cast("Committed", await self._call("put_clarifications", tenant, tuple(records), spaces, key))
+        return cast("Committed", await self._call("put_clarifications", tenant, tuple(records), spaces, key, by=by))
 
     async def erase_source(
-        self, tenant: int, source_id: bytes, *, spaces: Spaces = None, key: IdempotencyKey | None = None
+        self,
+        tenant: int,
+        source_id: bytes,
+        *,
+        spaces: Spaces = None,
+        key: IdempotencyKey | None = None,
+        by: By = None,
     ) -> ErasureReceipt:
         """
         Erase a source with all that came from it; errors as `ingest`.
@@ -208,36 +232,36 @@ class IngestProcess:
         Raises:
             NotFound: The tenant has no such source in *spaces*.
         """
-        return cast("ErasureReceipt", await self._call("erase_source", tenant, source_id, spaces, key))
+        return cast("ErasureReceipt", await self._call("erase_source", tenant, source_id, spaces, key, by=by))
 
-    async def erase_space(self, tenant: int, name: str) -> SpaceReceipt:
+    async def erase_space(self, tenant: int, name: str, *, by: By = None) -> SpaceReceipt:
         """
         Erase a space with all that it holds.
 
         Raises:
             NotFound: The tenant has no such space.
         """
-        return cast("SpaceReceipt", await self._call("erase_space", tenant, name))
+        return cast("SpaceReceipt", await self._call("erase_space", tenant, name, by=by))
 
-    async def delete_tenant(self, tenant: int, deletion_id: bytes) -> Deletion:
+    async def delete_tenant(self, tenant: int, deletion_id: bytes, *, by: By = None) -> Deletion:
         """
         Delete a tenant with all that is its.
 
         Raises:
             NotFound: There is no such tenant.
         """
-        return cast("Deletion", await self._call("delete_tenant", tenant, deletion_id))
+        return cast("Deletion", await self._call("delete_tenant", tenant, deletion_id, by=by))
 
-    async def reembed(self, tenant: int, after: int | None) -> Reembedded:
+    async def reembed(self, tenant: int, after: int | None, *, by: By = None) -> Reembedded:
         """
         Go on with the move of *tenant* to the configured model; errors as `ingest`.
 
         Raises:
             VectorLegUnavailable: No embedder is configured.
         """
-        return cast("Reembedded", await self._call("reembed", tenant, after))
+        return cast("Reembedded", await self._call("reembed", tenant, after, by=by))
 
-    async def _call(self, method: str, *arguments: object, body: "Body | None" = None) -> object:
+    async def _call(self, method: str, *arguments: object, body: "Body | None" = None, by: By = None) -> object:
         if self._closed:
             raise Unavailable(part=_PART)
         if self._waiting > self._max_waiting:
@@ -251,7 +275,7 @@ class IngestProcess:
                     # The first child could open the store, so this is how the store is at the moment.
                     _log.error("ingest_not_started", reason=str(fault))
                     raise Unavailable(part=_PART) from None
-                return await self._exchange(method, arguments, body)
+                return await self._exchange(method, arguments, body, by)
         finally:
             self._waiting -= 1
 
@@ -276,7 +300,9 @@ class IngestProcess:
             raise
         _log.info("ingest_started", pid=child.pid)
 
-    async def _exchange(self, method: str, arguments: tuple[object, ...], body: "Body | None" = None) -> object:
+    async def _exchange(
+        self, method: str, arguments: tuple[object, ...], body: "Body | None" = None, by: By = None
+    ) -> object:
         if self._sending is not None:  # a caller gave up while its call was on its way
             await asyncio.wait([self._sending])
         child = self._child
@@ -287,7 +313,7 @@ class IngestProcess:
         reply: asyncio.Future[object] = asyncio.get_running_loop().create_future()
         self._replies[number] = reply
         try:
-            message = encode(Call(number, method, arguments, body.size if body else None))
+            message = encode(Call(number, method, arguments, body.size if body else None, by))
             copy = Body(os.dup(body.descriptor), body.size) if body else None
             self._sending = asyncio.create_task(_send(child.stdin, message, copy))
             await asyncio.shield(self._sending)

@@ -16,7 +16,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from telha_runtime import logs
@@ -70,6 +70,10 @@ class Worker:
 
     writer: Writer
     embedding: Embedding
+
+    def on_behalf_of(self, key_id: str | None) -> "Worker":
+        """This worker, writing for the API key *key_id*."""
+        return replace(self, writer=self.writer.on_behalf_of(key_id))
 
     def ingest(
         self, tenant: int, tenant_name: str, documents: Sequence[DocumentInput], key: IdempotencyKey | None
@@ -201,7 +205,8 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
         if worker is None:
             worker, reply = _opened(cast("Start", call.arguments[0]), call.number)
         else:
-            reply = _answer(call, getattr(worker, call.method) if call.method in METHODS else None)
+            asked = worker.on_behalf_of(call.key_id)
+            reply = _answer(call, getattr(asked, call.method) if call.method in METHODS else None)
         replies.write(encode(reply))
         replies.flush()
         if worker is None:

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from telha_planner.caller import Caller
-from telha_planner.core.errors import NotFound, PermissionDenied, Unauthenticated
+from telha_planner.core.errors import NotFound, PermissionDenied
 
 from . import erasure_tenant, keys, tenants
 from .keys import KeyDraft, KeyInfo
@@ -168,8 +168,7 @@ class Directory:
     @contextmanager
     def _changing(self, caller: Caller) -> "Iterator[sa.Connection]":
         with self._store.writing() as connection:
-            if not keys.stands(connection, caller, self._now):
-                raise Unauthenticated
+            keys.need_standing(connection, caller.key_id, self._now)
             yield connection
 
 

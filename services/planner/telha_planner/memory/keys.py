@@ -5,6 +5,8 @@ A key is `telha_<id>_<secret>`: 12 characters of lower-case base32 that may be l
 that are shown once. The store holds the BLAKE3 of the whole key; a random 256-bit secret needs no slow hash.
 Rule 1: a malformed, unknown, revoked or expired key does the same work as a good one, and the comparison takes constant
 time. Rule 2: keys that have ended stay listed; those that have not are bounded in number for each tenant.
+Rule 3: a write looks at its key once more inside its transaction (`need_standing`), so that none commits after the
+revocation has, however long it waited.
 """
 
 import base64
@@ -20,7 +22,7 @@ import sqlalchemy as sa
 from blake3 import blake3
 
 from telha_planner.caller import RIGHTS, Caller
-from telha_planner.core.errors import NotFound, RequestInvalid
+from telha_planner.core.errors import NotFound, RequestInvalid, Unauthenticated
 from telha_planner.core.request import ALL_SPACES, OPEN_END, check_name, check_range, check_spaces
 
 from . import tenants
@@ -213,11 +215,17 @@ def authenticate(connection: sa.Connection, credential: str, now: Callable[[], i
     return caller, row.last_tx
 
 
-def stands(connection: sa.Connection, caller: Caller, now: Callable[[], int]) -> bool:
-    """Whether *caller*'s key has not ended; its row stays as it is until the write transaction ends."""
-    statement = sa.select(api_key.c.revoked_us, api_key.c.expires_us).where(api_key.c.key_id == caller.key_id)
+def need_standing(connection: sa.Connection, key_id: str, now: Callable[[], int]) -> None:
+    """
+    Refuse a key that has ended since its call was let in; one that stands does so until the write transaction ends.
+
+    Raises:
+        Unauthenticated: It was revoked, has expired, or went with its tenant.
+    """
+    statement = sa.select(api_key.c.revoked_us, api_key.c.expires_us).where(api_key.c.key_id == key_id)
     row = connection.execute(statement.with_for_update()).one_or_none()
-    return row is not None and not _ended(row, now)
+    if row is None or _ended(row, now):
+        raise Unauthenticated
 
 
 def list_keys(store: Store, tenant_name: str | None = None) -> list[KeyInfo]:

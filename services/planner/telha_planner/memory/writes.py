@@ -7,10 +7,14 @@ newest one.
 Rule 3: what lies outside the spaces that a caller is limited to does not exist for it.
 Rule 4: a call with an idempotency key that was carried out before is answered as it was then (`idempotency`), whatever
 has been written since.
+Rule 5: the API key that asked is looked at again inside the transaction. A call may have waited for long; nothing
+commits for a key after its revocation has.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
+from telha_planner.core.errors import NotFound, Unauthenticated
 from telha_planner.models.embedders.seam import Model
 
 from . import (
@@ -18,6 +22,7 @@ from . import (
     erasure,
     erasure_space,
     erasure_tenant,
+    keys,
     reembedding,
     writes_artifacts,
     writes_clarifications,
@@ -51,19 +56,28 @@ class Writer:
     """
     Writes to *store*.
 
-    Every method raises `NotFound` for a tenant that does not exist, `IdempotencyKeyReused` for a key of another
-    request, and `Unavailable` if the store is locked beyond its busy timeout or broken.
+    Every method raises `Unauthenticated` if the API key that it writes for has ended, `NotFound` for a tenant that does
+    not exist, `IdempotencyKeyReused` for a key of another request, and `Unavailable` if the store is locked beyond its
+    busy timeout or broken.
 
     Attributes:
         store: The open store.
         now: The wall clock, µs since 1970 UTC.
         keep_us: How long the outcome of a call with an idempotency key is kept.
+        key_id: The API key that it writes for; None for whoever acts on the store itself.
     """
 
-    def __init__(self, store: Store, now: Callable[[], int], keep_us: int = DEFAULT_KEEP_US) -> None:
+    def __init__(
+        self, store: Store, now: Callable[[], int], keep_us: int = DEFAULT_KEEP_US, key_id: str | None = None
+    ) -> None:
         self.store = store
         self.now = now
         self.keep_us = keep_us
+        self.key_id = key_id
+
+    def on_behalf_of(self, key_id: str | None) -> "Writer":
+        """A writer to the same store, for the API key *key_id*."""
+        return Writer(self.store, self.now, self.keep_us, key_id)
 
     def replay(self, tenant: int, key: IdempotencyKey | None) -> Committed | None:
         """What was answered to this call before, so that a document need not be parsed again; None if nothing was."""
@@ -204,8 +218,7 @@ class Writer:
         Raises:
             NotFound: There is no such space.
         """
-        with self.store.writing(tenant) as connection:
-            commit = clock.begin(connection, tenant, self.now)
+        with self._commit(tenant) as commit:
             receipt = erasure_space.erase(commit, name)
             commit.seal(erased=True)
         self.store.scrub()
@@ -218,8 +231,8 @@ class Writer:
         Raises:
             NotFound: There is no such tenant.
         """
-        with self.store.writing(tenant) as connection:
-            receipt = erasure_tenant.delete(connection, tenant, deletion_id, self.now())
+        with self._commit(tenant) as commit:
+            receipt = erasure_tenant.delete(commit.connection, tenant, deletion_id, self.now())
         self.store.scrub()
         return receipt
 
@@ -232,8 +245,7 @@ class Writer:
         Raises:
             VectorLegUnavailable: The tenant has vectors of that name with other dimensions.
         """
-        with self.store.writing(tenant) as connection:
-            commit = clock.begin(connection, tenant, self.now)
+        with self._commit(tenant) as commit:
             if reembedding.add(commit, model, batch, vectors):
                 commit.seal()
 
@@ -244,21 +256,33 @@ class Writer:
         Raises:
             VectorLegUnavailable: The tenant has vectors of that name with other dimensions.
         """
-        with self.store.writing(tenant) as connection:
-            commit = clock.begin(connection, tenant, self.now)
+        with self._commit(tenant) as commit:
             done = reembedding.complete(commit, model)
             if done is None:
                 return None
             return _committed(commit, written=done).tx
 
+    @contextmanager
+    def _commit(self, tenant: int) -> Iterator[Commit]:
+        with self.store.writing(tenant) as connection:
+            # The tenant's clock first: a deletion of the tenant takes it before the keys, too.
+            try:
+                commit = clock.begin(connection, tenant, self.now)
+            except NotFound:
+                if self.key_id is None:
+                    raise
+                raise Unauthenticated from None
+            if self.key_id is not None:
+                keys.need_standing(connection, self.key_id, self.now)
+            yield commit
+
     def _once(
         self, tenant: int, key: IdempotencyKey | None, outcome_type: type[Outcome], write: Callable[[Commit], Outcome]
     ) -> Outcome:
-        with self.store.writing(tenant) as connection:
-            commit = clock.begin(connection, tenant, self.now)
+        with self._commit(tenant) as commit:
             if key is None:
                 return write(commit)
-            outcomes = Outcomes(connection, tenant, self.now(), self.keep_us)
+            outcomes = Outcomes(commit.connection, tenant, self.now(), self.keep_us)
             stored = outcomes.stored(key, outcome_type)
             if stored is None:
                 outcome = write(commit)

@@ -179,8 +179,8 @@ class AdministrationSurface:
             check_name("tenant", name)
             return self._directory.deletable(caller, name)
 
-        _, number = await self._as_caller(call, read, self._quota)
-        task = asyncio.create_task(self._delete(number, call.deadline))
+        caller, number = await self._as_caller(call, read, self._quota)
+        task = asyncio.create_task(self._delete(number, caller.key_id, call.deadline))
         self._deleting.add(task)
         task.add_done_callback(self._deleting.discard)
         return pb.DeleteTenantResponse(deletion=deletion_message(await asyncio.shield(task)))
@@ -221,10 +221,10 @@ class AdministrationSurface:
             return space
 
         caller, space = await self._as_caller(call, read, self._quota)
-        return erase_space_response(await self._ingest.erase_space(caller.tenant, space))
+        return erase_space_response(await self._ingest.erase_space(caller.tenant, space, by=caller.key_id))
 
-    async def _delete(self, number: int, deadline: float) -> Deletion:
-        deletion = await self._ingest.delete_tenant(number, uuid.uuid4().bytes)
+    async def _delete(self, number: int, by: str, deadline: float) -> Deletion:
+        deletion = await self._ingest.delete_tenant(number, uuid.uuid4().bytes, by=by)
         await self._deletions.drop(deletion)
         # What the trace writer does not do in time, a later round has it do.
         with contextlib.suppress(TelhaError, TimeoutError):

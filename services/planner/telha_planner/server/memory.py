@@ -2,7 +2,8 @@
 `Memory`: writes go to the ingest process, reads are answered on the plan thread.
 
 Rule 1: the caller is established first; tenant and spaces come from the key. Every write, erasure included, needs the
-right `write`; every read needs `read`. A stream may take long, so its caller is established again at its end.
+right `write`; every read needs `read`. A write may wait for long, so its key is looked at again when it commits; that
+of a stream also before anything of it is parsed.
 Rule 2: for a key that is limited to spaces, what lies outside them does not exist: it can be neither read, nor linked
 to, nor asked about, nor erased.
 """
@@ -107,7 +108,9 @@ class MemorySurface:
             return read_documents(request, caller, self._uploads.max_document)
 
         caller, key, documents = await self._write(call, memory_pb2.IngestRequest, raw, read)
-        return ingest_response(await self._documents.ingest(caller.tenant, caller.tenant_name, documents, key=key))
+        return ingest_response(
+            await self._documents.ingest(caller.tenant, caller.tenant_name, documents, key=key, by=caller.key_id)
+        )
 
     async def ingest_stream(self, messages: AsyncIterator[bytes], call: Call) -> memory_pb2.IngestStreamResponse:
         """Ingest one document that comes in pieces."""
@@ -129,37 +132,41 @@ class MemorySurface:
             # Not on the plan thread: if that is busy, it would refuse what has been sent already.
             await asyncio.to_thread(self._planning.caller, call.credential)
             done = await self._documents.ingest_file(
-                caller.tenant, caller.tenant_name, header, upload.file.fileno(), upload.size, key=key
+                caller.tenant, caller.tenant_name, header, upload.file.fileno(), upload.size, key=key, by=caller.key_id
             )
         return stream_response(done)
 
     async def put_nodes(self, raw: bytes, call: Call) -> memory_pb2.PutNodesResponse:
         """Write nodes."""
         caller, key, nodes = await self._write(call, memory_pb2.PutNodesRequest, raw, read_nodes)
-        done = await self._ingest.put_nodes(caller.tenant, nodes, key=key)
+        done = await self._ingest.put_nodes(caller.tenant, nodes, key=key, by=caller.key_id)
         return memory_pb2.PutNodesResponse(tx_us=done.tx, replayed=done.replayed)
 
     async def put_edges(self, raw: bytes, call: Call) -> memory_pb2.PutEdgesResponse:
         """Write edges."""
         caller, key, edges = await self._write(call, memory_pb2.PutEdgesRequest, raw, read_edges)
-        done = await self._ingest.put_edges(caller.tenant, edges, spaces=caller.spaces, key=key)
+        done = await self._ingest.put_edges(caller.tenant, edges, spaces=caller.spaces, key=key, by=caller.key_id)
         return memory_pb2.PutEdgesResponse(tx_us=done.tx, replayed=done.replayed)
 
     async def put_clarifications(self, raw: bytes, call: Call) -> memory_pb2.PutClarificationsResponse:
         """Write clarifications."""
         caller, key, records = await self._write(call, memory_pb2.PutClarificationsRequest, raw, read_clarifications)
-        done = await self._ingest.put_clarifications(caller.tenant, records, spaces=caller.spaces, key=key)
+        done = await self._ingest.put_clarifications(
+            caller.tenant, records, spaces=caller.spaces, key=key, by=caller.key_id
+        )
         return memory_pb2.PutClarificationsResponse(tx_us=done.tx, replayed=done.replayed)
 
     async def put_artifacts(self, raw: bytes, call: Call) -> memory_pb2.PutArtifactsResponse:
         """Write derived artifacts."""
         caller, key, artifacts = await self._write(call, memory_pb2.PutArtifactsRequest, raw, read_artifacts)
-        return artifacts_response(await self._ingest.put_artifacts(caller.tenant, artifacts, key=key))
+        return artifacts_response(await self._ingest.put_artifacts(caller.tenant, artifacts, key=key, by=caller.key_id))
 
     async def erase_source(self, raw: bytes, call: Call) -> memory_pb2.EraseSourceResponse:
         """Remove a source with all that came from it."""
         caller, key, source_id = await self._write(call, memory_pb2.EraseSourceRequest, raw, read_erasure)
-        return erase_response(await self._ingest.erase_source(caller.tenant, source_id, spaces=caller.spaces, key=key))
+        return erase_response(
+            await self._ingest.erase_source(caller.tenant, source_id, spaces=caller.spaces, key=key, by=caller.key_id)
+        )
 
     async def get_source(self, raw: bytes, call: Call) -> memory_pb2.GetSourceResponse:
         """Read one source."""
@@ -219,7 +226,7 @@ class MemorySurface:
             return read_reembed(decode(memory_pb2.ReembedRequest, raw))
 
         caller, after = await self._as_caller(call, "admin", read)
-        return reembed_response(await self._ingest.reembed(caller.tenant, after))
+        return reembed_response(await self._ingest.reembed(caller.tenant, after, by=caller.key_id))
 
     async def _as_caller(self, call: Call, right: str, work: Callable[[Caller], T]) -> tuple[Caller, T]:
         credential = call.admitted(self._quota) if right == "write" else call.need_credential()

@@ -76,10 +76,10 @@ class TraceStore(Protocol):
 
 
 class Documents(Protocol):
-    """Writes of documents, each one transaction."""
+    """Writes of documents, each one transaction, for the key with the id *by*; raises `Unauthenticated`."""
 
     async def ingest(
-        self, tenant: int, tenant_name: str, documents: Sequence[DocumentInput], *, key: IdempotencyKey | None
+        self, tenant: int, tenant_name: str, documents: Sequence[DocumentInput], *, key: IdempotencyKey | None, by: str
     ) -> Committed:
         """Parse and write documents."""
 
@@ -92,43 +92,52 @@ class Documents(Protocol):
         size: int,
         *,
         key: IdempotencyKey | None,
+        by: str,
     ) -> Committed:
         """Parse and write the document whose *size* bytes of content lie in an open file."""
 
 
 class Ingest(Protocol):
-    """Every other write, each one transaction."""
+    """Every other write, each one transaction, for the key with the id *by*; raises `Unauthenticated`."""
 
     async def put_artifacts(
-        self, tenant: int, artifacts: Sequence[ArtifactInput], *, key: IdempotencyKey | None
+        self, tenant: int, artifacts: Sequence[ArtifactInput], *, key: IdempotencyKey | None, by: str
     ) -> Committed:
         """Write derived artifacts."""
 
-    async def put_nodes(self, tenant: int, records: Sequence[NodeRecord], *, key: IdempotencyKey | None) -> Committed:
+    async def put_nodes(
+        self, tenant: int, records: Sequence[NodeRecord], *, key: IdempotencyKey | None, by: str
+    ) -> Committed:
         """Write nodes."""
 
     async def put_edges(
-        self, tenant: int, records: Sequence[EdgeRecord], *, spaces: Spaces, key: IdempotencyKey | None
+        self, tenant: int, records: Sequence[EdgeRecord], *, spaces: Spaces, key: IdempotencyKey | None, by: str
     ) -> Committed:
         """Write edges between nodes in *spaces*."""
 
     async def put_clarifications(
-        self, tenant: int, records: Sequence[ClarificationRecord], *, spaces: Spaces, key: IdempotencyKey | None
+        self,
+        tenant: int,
+        records: Sequence[ClarificationRecord],
+        *,
+        spaces: Spaces,
+        key: IdempotencyKey | None,
+        by: str,
     ) -> Committed:
         """Write clarifications about nodes in *spaces*."""
 
     async def erase_source(
-        self, tenant: int, source_id: bytes, *, spaces: Spaces, key: IdempotencyKey | None
+        self, tenant: int, source_id: bytes, *, spaces: Spaces, key: IdempotencyKey | None, by: str
     ) -> ErasureReceipt:
         """Remove a source in *spaces*; raises `NotFound`."""
 
-    async def erase_space(self, tenant: int, name: str) -> SpaceReceipt:
+    async def erase_space(self, tenant: int, name: str, *, by: str) -> SpaceReceipt:
         """Remove a space; raises `NotFound`."""
 
-    async def delete_tenant(self, tenant: int, deletion_id: bytes) -> Deletion:
+    async def delete_tenant(self, tenant: int, deletion_id: bytes, *, by: str) -> Deletion:
         """Remove a tenant; raises `NotFound`."""
 
-    async def reembed(self, tenant: int, after: int | None) -> Reembedded:
+    async def reembed(self, tenant: int, after: int | None, *, by: str) -> Reembedded:
         """Go on with the move to the configured model; raises `VectorLegUnavailable`."""
 
 
