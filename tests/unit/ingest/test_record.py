@@ -34,7 +34,7 @@ price = 1.90
 ```
 """
 
-PINNED = "510d9a6d"
+PINNED = "56289366"
 
 
 def digest(record: DocumentRecord) -> str:
@@ -48,7 +48,7 @@ def digest(record: DocumentRecord) -> str:
 
 def test_the_record_is_pinned() -> None:
     """M2, S13: a change here changes every stored id or term: raise INGEST_VERSION or ANALYSIS_VERSION with it."""
-    assert (INGEST_VERSION, ANALYSIS_VERSION, digest(record_of(DOCUMENT))) == (2, 1, PINNED)
+    assert (INGEST_VERSION, ANALYSIS_VERSION, digest(record_of(DOCUMENT))) == (3, 1, PINNED)
 
 
 def test_the_record_is_the_same_in_every_process() -> None:

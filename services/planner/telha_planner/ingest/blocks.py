@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import unicodedata2
 
+from . import transcript
 from .document import WHITE_SPACE
 
 LONGEST = 1600
@@ -61,6 +62,7 @@ class Block(NamedTuple):
         table: Number of the table that it is a row of; 0 for all else.
         anchors: Fragments that mean it, where a document names them itself.
         turn: What it is part of, in a conversation.
+        speaker: Who says it, in a transcript.
     """
 
     start: int
@@ -74,20 +76,38 @@ class Block(NamedTuple):
     table: int = 0
     anchors: tuple[str, ...] = ()
     turn: Turn | None = None
+    speaker: str | None = None
 
 
 def paragraphs(text: str) -> Iterator[Block]:
     """
     The paragraphs of plain text: what lies between blank lines.
 
-    Where nearly every line ends a sentence, as in a transcript or a list of notes, each line is a paragraph.
+    Where nearly every line ends a sentence, as in a list of notes, each line is a paragraph. In a transcript each turn
+    is one, and what follows it in the same paragraph is by the same speaker.
     """
+    is_spoken = transcript.is_transcript(text)
     start = 0
     for match in chain(_BLANK_LINE.finditer(text), (None,)):
         end, behind = (match.start(), match.end()) if match else (len(text), len(text))
         for block in trimmed(text, Block(start, end, "paragraph")):
-            yield from _lines(text, block) if _is_list_of_lines(text, block) else (block,)
+            pieces = _lines(text, block) if _is_list_of_lines(text, block) else iter((block,))
+            yield from _turns(text, pieces) if is_spoken else pieces
         start = behind
+
+
+def _turns(text: str, pieces: Iterable[Block]) -> Iterator[Block]:
+    """*pieces* of one paragraph of a transcript, cut where somebody begins to speak."""
+    speaker = None
+    for piece in pieces:
+        start = at = piece.start
+        while at < piece.end:
+            name = transcript.name_at(text, at)
+            if name is not None:
+                yield from trimmed(text, piece._replace(start=start, end=at, speaker=speaker))
+                start, speaker = at, name
+            at = text.find("\n", at, piece.end) + 1 or piece.end
+        yield from trimmed(text, piece._replace(start=start, speaker=speaker))
 
 
 def _is_list_of_lines(text: str, block: Block) -> bool:

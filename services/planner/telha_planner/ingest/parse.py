@@ -6,7 +6,8 @@ A document in, its record out: spans, nodes, edges, counts and terms, all a func
 
 A section is its heading's only node. A passage is one base span; in a conversation its type is `turn`. A window is up
 to three of them. The names of source and sections stand before the text in what is indexed, never in the span. A link
-to a fragment of the same document is an edge; other links are kept as the passage's property `links`.
+to a fragment of the same document is an edge; other links are kept as the passage's property `links`. A passage that
+somebody says is moreover stored with the ids of the speaker's name (`models/speakers.py`).
 
 Rule 1: equal documents give equal records, byte for byte. Rule 2: a passage's node says nothing of its position, so
 that inserting a paragraph changes no other node.
@@ -20,6 +21,7 @@ from typing import Any
 
 from telha_planner.memory.records import DocumentRecord, PassageEdge, PassageNode, SpanRecord, Terms
 from telha_planner.models.analysis import ANALYSIS_VERSION, term_counts
+from telha_planner.models.speakers import name_ids
 from telha_planner.models.tokenizers import token_counts
 
 from . import conversation, html, identity, markdown
@@ -40,7 +42,7 @@ from .windows import windows
 WINDOW_KIND = "section"
 """Kind of the spans that lie over base spans."""
 
-INGEST_VERSION = 2
+INGEST_VERSION = 3
 """Raised when the same document would give another record; re-ingesting then writes a new version."""
 
 _JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -195,7 +197,7 @@ class _Graph:
         if title:
             properties.setdefault("title", title)
         # Without terms: a document has no span of its own, so finding it by its name would give no evidence.
-        node = self._node("document", ("document",), (), properties, {})
+        node = self._node("document", ("document",), (), properties, Terms.of({}))
         preface = _lines(self.document.name, self.stated.get("title"))
         return _Section(node, 0, (), 0, term_counts(preface), preface)
 
@@ -203,9 +205,8 @@ class _Graph:
         path = (*parent.path, block.title)
         properties: Properties = {"title": block.title, "level": block.level, "path": list(parent.path)}
         counted = term_counts(text)
-        node = self._node(
-            "section", ("section", identity.delimited(path)), (index,), properties, _sum(parent.context, counted)
-        )
+        terms = Terms.of(_sum(parent.context, counted))
+        node = self._node("section", ("section", identity.delimited(path)), (index,), properties, terms)
         self._edge(parent.node, "contains", node)
         context = _sum(parent.context, term_counts(block.title))
         preface = _lines(parent.preface, block.title)
@@ -230,7 +231,8 @@ class _Graph:
             place += ["turn", block.turn.speaker, str(block.turn.time)]
             properties |= _turn_properties(block.turn)
         preface = _lines(section.preface, block.context)
-        node = self._node(node_type, place, (index,), properties, _sum(context, counted), _time(block), preface)
+        terms = Terms.of(_sum(context, counted), _speaker_ids(block))
+        node = self._node(node_type, place, (index,), properties, terms, _time(block), preface)
         self._edge(section.node, "contains", node)
         self._passages.append(_Passage(node, index, section, counted, digest))
 
@@ -248,7 +250,7 @@ class _Graph:
         blocks = self.blocks[first : last + 1]
         # A table's head, or the dates of turns: each once.
         contexts = [*dict.fromkeys(block.context for block in blocks if block.context)]
-        terms = _sum(*parts, *map(term_counts, contexts))
+        terms = Terms.of(_sum(*parts, *map(term_counts, contexts)))
         preface = _lines(section.preface, *contexts)
         digests = b"".join(passage.digest for passage in passages)
         place: list[str | bytes] = ["window", digests, identity.delimited(section.path)]
@@ -279,7 +281,7 @@ class _Graph:
         place: Sequence[str | bytes],
         spans: tuple[int, ...],
         properties: Properties,
-        terms: Counts,
+        terms: Terms,
         valid_from: int | None = None,
         preface: str | None = None,
     ) -> bytes:
@@ -289,7 +291,7 @@ class _Graph:
         self._seen[key] = occurrence + 1
         node = identity.uuid5(self.source, (key, str(occurrence)))
         written = _canonical_json(properties)
-        self.nodes.append(PassageNode(node, node_type, spans, written, Terms.of(terms), valid_from, preface))
+        self.nodes.append(PassageNode(node, node_type, spans, written, terms, valid_from, preface))
         return node
 
     def _edge(self, from_node: bytes, edge_type: str, to_node: bytes) -> None:
@@ -303,6 +305,11 @@ def _lines(*parts: str | None) -> str:
 
 def _time(block: Block) -> int | None:
     return block.turn.time if block.turn else None
+
+
+def _speaker_ids(block: Block) -> Counts:
+    speaker = block.turn.speaker if block.turn else block.speaker
+    return name_ids(speaker) if speaker else {}
 
 
 def _turn_properties(turn: Turn) -> Properties:

@@ -9,6 +9,8 @@ from array import array
 from collections.abc import Mapping
 from typing import NamedTuple
 
+_NOBODY: Mapping[int, int] = {}
+
 
 class TokenCounts(NamedTuple):
     """
@@ -28,12 +30,12 @@ class TokenCounts(NamedTuple):
 
 class Terms(NamedTuple):
     """
-    The analysed text of a node, for BM25.
+    What a node is found by: its analysed text, for BM25, and who speaks.
 
     Attributes:
         ids: Term ids, uint64 little-endian, ascending and distinct.
         counts: Occurrences, uint32 little-endian, beside *ids*.
-        total: Sum of the occurrences.
+        total: Sum of the occurrences of what stands in the text, hence without *speaker* of `of`.
     """
 
     ids: bytes
@@ -41,14 +43,14 @@ class Terms(NamedTuple):
     total: int
 
     @classmethod
-    def of(cls, counted: Mapping[int, int]) -> "Terms":
-        """The packed form of *counted*, term id → occurrences."""
-        ids = sorted(counted)
-        occurrences = [counted[term] for term in ids]
+    def of(cls, counted: Mapping[int, int], speaker: Mapping[int, int] = _NOBODY) -> "Terms":
+        """The packed form of *counted*, term id → occurrences, and of `speakers.name_ids`."""
+        every = {**counted, **speaker}
+        ids = sorted(every)
         return cls(
             ids=_little_endian(array("Q", ids)),
-            counts=_little_endian(array("I", occurrences)),
-            total=sum(occurrences),
+            counts=_little_endian(array("I", [every[term] for term in ids])),
+            total=sum(counted.values()),
         )
 
 

@@ -1,0 +1,54 @@
+"""
+Who speaks, as terms: a name and a question meet in ids that no text can produce.
+
+A turn is stored with one such id for each term of its speaker's name, beside the terms of its text. A question names a
+speaker if it holds terms of the name: "Anna" names Anna Müller, 小明 names 王小明.
+
+Rule 1: terms of one character (an initial; of a name in a script without spaces its single characters) are left out
+where there are longer ones, and pairs of Hiragana (titles and endings: さん) where there is anything else.
+Rule 2: the number stored with an id is how many ids the name has, so that a reader can tell how much of it was named.
+A change here raises `INGEST_VERSION`.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+import xxhash
+
+from . import characters
+from .analysis import term_id, terms
+
+_DOMAIN = b"\xffspeaker"  # no UTF-8 holds the byte 0xFF
+_CACHED_NAMES = 1 << 12
+_HIRAGANA = range(0x3041, 0x30A0)
+
+
+@lru_cache(_CACHED_NAMES)
+def name_ids(name: str) -> dict[int, int]:
+    """
+    What a turn by *name* is stored with; not to be changed.
+
+    Returns:
+        Id → how many ids the name has; empty if the name holds no word at all.
+    """
+    ids = [speaker_id(term_id(term)) for term in _telling(dict.fromkeys(terms(name)))]
+    return dict.fromkeys(ids, len(ids))
+
+
+def speaker_id(term: int) -> int:
+    """The id of a speaker whose name holds the term of id *term*."""
+    return xxhash.xxh3_64_intdigest(_DOMAIN + term.to_bytes(8, "little"))
+
+
+def _telling(found: Iterable[str]) -> list[str]:
+    every = list(found)
+    longer = [term for term in every if not _is_one_character(term)]
+    return [term for term in longer if not _is_hiragana(term)] or longer or every
+
+
+def _is_one_character(term: str) -> bool:
+    return len(term) == 1 or (not term.isascii() and characters.cluster_pattern().fullmatch(term) is not None)
+
+
+def _is_hiragana(term: str) -> bool:
+    return all(ord(character) in _HIRAGANA for character in term)
