@@ -204,6 +204,10 @@ def _budget(budget: Json, stats: Json) -> RenderableType:
         notes.append(f"{budget['stranded']:,} stranded by the source cap")
     notes.append("estimated" if stats.get("tokenEstimate") else str(stats.get("tokenizer", "")))
     line.append("\n        " + ", ".join(note for note in notes if note), style="dim")
+    share = (stats.get("plan") or stats).get("weightShare", 1)
+    if share < 1:
+        # Rounded down: 100 % is said of nothing less.
+        line.append("\nweight  ", style="dim").append(f"{math.floor(share * 1000) / 10:.1f} % of the most that fits")
     skipped = stats.get("vectorLegSkipped") or (stats.get("recall") or {}).get("vectorLegSkipped")
     if skipped:
         line.append("\nrecall  ", style="dim").append(f"not by meaning: {safe(skipped).plain}", style="yellow not dim")

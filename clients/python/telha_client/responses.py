@@ -219,6 +219,9 @@ def _stats(message: plan_pb2.PlanStats) -> PlanStats:
         recall=_recall(message.recall) if message.HasField("recall") else None,
         plan_model=message.plan_model,
         score_model=message.score_model,
+        packed_weight=message.packed_weight,
+        weight_upper_bound=message.weight_upper_bound,
+        weight_share=message.weight_share,
     )
 
 

@@ -43,7 +43,11 @@ class RecallStats:
 
 @dataclass(frozen=True, slots=True)
 class PlanStats:
-    """Accounts for every span of the pool and for the budget."""
+    """
+    Accounts for every span of the pool and for the budget.
+
+    No choice of spans weighs more than *weight_upper_bound*; *weight_share* is what of it was packed, in [0, 1].
+    """
 
     pool_spans: int
     selected_spans: int
@@ -63,6 +67,9 @@ class PlanStats:
     recall: RecallStats | None
     plan_model: str
     score_model: str
+    packed_weight: float
+    weight_upper_bound: float
+    weight_share: float
 
 
 @dataclass(frozen=True, slots=True)

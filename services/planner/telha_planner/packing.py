@@ -84,6 +84,7 @@ def finish(packed: Packed, texts: Sequence[str], tokenizer: str, recalled: Recal
     """The plan of what was packed, with its counters and its hash."""
     spans = planned_spans(packed.pool, packed.selection.packed, texts)
     stats = account(
+        packed.pool,
         packed.selection,
         packed.rule,
         packed.budget,

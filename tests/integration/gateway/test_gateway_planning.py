@@ -42,6 +42,9 @@ def some_stats(*, recall=True):
         span_overhead_tokens=9,
         plan_model="v1",
         score_model="s1",
+        packed_weight=1.25,
+        weight_upper_bound=2.5,
+        weight_share=0.5,
     )
     if recall:
         stats.recall.CopyFrom(
@@ -99,6 +102,9 @@ STATS = {
     },
     "planModel": "v1",
     "scoreModel": "s1",
+    "packedWeight": 1.25,
+    "weightUpperBound": 2.5,
+    "weightShare": 0.5,
 }
 
 

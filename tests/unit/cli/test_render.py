@@ -48,6 +48,9 @@ PLAN_STATS = PlanStats(
     recall=None,
     plan_model="v1",
     score_model="v1",
+    packed_weight=1.5,
+    weight_upper_bound=1.6,
+    weight_share=0.9375,
 )
 STATS = ContextStats(
     legs=LegCounts(query=0, vector=0, lexical=4, traversal=2),
@@ -106,6 +109,7 @@ def test_the_account_of_the_answer_is_shown() -> None:
     shown = _drawn(render.context(_context(_item("x"))))
     assert "███████████████░░░░░░░░░░░░░░░  4,096 of 8,192 tokens" in shown
     assert "asked 9,000, 1,234 stranded by the source cap, o200k_base" in shown
+    assert "weight  93.7 % of the most that fits" in shown
     assert "9 spans = 2 packed + 3 duplicate + 4 over budget" in shown
     assert HASH in shown
     assert "true    at 2026-06-30T12:00:00Z\nknown   at 2026-06-30T12:00:00.000001Z" in shown

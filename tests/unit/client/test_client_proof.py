@@ -8,7 +8,7 @@ import pytest
 from telha_client import Plan, PlannedSpan, PlanStats, Span, as_json, plan_hash, verify_hash
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden/plan-hash.json").read_text())
-STATS = PlanStats(0, 0, 0, 0, 0, 0, 0, 0, False, "o200k_base", 0, 0, 0, 0.4, 0, None, "v1", "v1")
+STATS = PlanStats(0, 0, 0, 0, 0, 0, 0, 0, False, "o200k_base", 0, 0, 0, 0.4, 0, None, "v1", "v1", 0.0, 0.0, 1.0)
 
 
 def a_plan(vector):

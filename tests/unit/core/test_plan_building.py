@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from pools import CLEAN_WEIGHTS, candidate_lists, pool_of, rules
 from telha_planner.core import selection
+from telha_planner.core.bound import optimality
 from telha_planner.core.budget import Budget
 from telha_planner.core.model import Candidate, PackingRule
 from telha_planner.core.plan import PLAN_MODEL, SCORE_MODEL, PlannedSpan, account, assemble, plan_hash, planned_spans
@@ -22,7 +23,7 @@ def test_a_plan_shows_its_candidates_and_accounts_for_all_others(candidates: lis
     chosen = selection.select(pool, rule)
     spans = planned_spans(pool, chosen.packed, [pool.texts[row] for row in chosen.packed])
     stats = account(
-        chosen, rule, Budget(rule.budget + 5, rule.budget), token_estimate=True, tokenizer="estimate", recall=None
+        pool, chosen, rule, Budget(rule.budget + 5, rule.budget), token_estimate=True, tokenizer="estimate", recall=None
     )
     plan = assemble(chosen.used, spans, stats)
 
@@ -32,6 +33,7 @@ def test_a_plan_shows_its_candidates_and_accounts_for_all_others(candidates: lis
     outcomes = ("deduped", "unpackable", "budget_skipped", "span_limit_skipped", "cap_skipped", "selected_spans")
     assert stats.pool_spans == len({c.span for c in candidates}) == sum(getattr(stats, name) for name in outcomes)
     assert stats.selected_spans == len(plan.spans)
+    assert stats.optimality == optimality(pool, chosen, rule)
     assert (stats.requested, stats.applied, plan.budget) == (rule.budget + 5, rule.budget, rule.budget)
     assert (stats.max_spans, stats.max_frac_per_source) == (rule.max_spans, rule.max_frac_per_source)
     assert stats.span_overhead_tokens == rule.span_overhead_tokens

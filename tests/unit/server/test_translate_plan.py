@@ -4,6 +4,7 @@ from uuid import UUID
 import pytest
 from telha.context.v1 import context_pb2
 from telha.planner.v1 import plan_pb2, planner_pb2
+from telha_planner.core.bound import Optimality
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.model import SpanClass, SpanRef
 from telha_planner.core.plan import EvidencePlan, LegCounts, PlannedSpan, PlanStats, RecallStats
@@ -186,7 +187,16 @@ def test_a_bad_pool_is_refused_with_its_field(pool, question, field):
 def test_a_plan_is_written_bit_for_bit():
     """S12: the plan's shape; weights keep their bits, offsets reach 2^53 - 1."""
     stats = PlanStats(
-        *range(1, 9), True, "o200k_base", 9, 10, 11, 0.5, 12, RecallStats(LegCounts(1, 2, 3, 4), *range(5, 11), "none")
+        *range(1, 9),
+        True,
+        "o200k_base",
+        9,
+        10,
+        11,
+        0.5,
+        12,
+        RecallStats(LegCounts(1, 2, 3, 4), *range(5, 11), "none"),
+        Optimality(1.5, 2.0, 0.75),
     )
     planned = PlannedSpan(
         SpanRef(UUID(SOURCE).bytes, -5, 0, 2**53 - 1), "célula", SpanClass.CACHE, 5e-324, 2**53 - 1, "🧑‍🚀 שלום"
@@ -201,7 +211,10 @@ def test_a_plan_is_written_bit_for_bit():
         text="🧑‍🚀 שלום",
     )
     assert (message.budget, message.used, message.plan_hash, message.trace_id) == (10, 8, "b3:00", "trace")
-    names = [field.name for field in plan_pb2.PlanStats.DESCRIPTOR.fields if field.name != "recall"]
+    told = message.stats
+    assert (told.packed_weight, told.weight_upper_bound, told.weight_share) == (1.5, 2.0, 0.75)
+    elsewhere = {"recall", "packed_weight", "weight_upper_bound", "weight_share"}
+    names = [field.name for field in plan_pb2.PlanStats.DESCRIPTOR.fields if field.name not in elsewhere]
     assert {name: getattr(message.stats, name) for name in names} == {name: getattr(stats, name) for name in names}
     recall = [field.name for field in plan_pb2.RecallStats.DESCRIPTOR.fields if field.name != "legs"]
     assert all(getattr(message.stats.recall, name) == getattr(stats.recall, name) for name in recall)

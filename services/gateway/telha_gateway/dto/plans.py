@@ -88,6 +88,11 @@ class PlanStats(Given, kw_only=True):
     recall: RecallStats | None = None
     plan_model: str
     score_model: str
+    packed_weight: Annotated[float, Meta(description="Sum of the weights of the packed spans.")]
+    weight_upper_bound: Annotated[
+        float, Meta(description="No choice of spans under this budget and cap weighs more (fractional knapsack).")
+    ]
+    weight_share: Annotated[float, Meta(description="packedWeight / weightUpperBound, in [0, 1].")]
 
 
 class Selection(Given):
@@ -168,6 +173,9 @@ def stats(message: plan_pb2.PlanStats) -> PlanStats:
         recall=_recall(message.recall) if message.HasField("recall") else None,
         plan_model=message.plan_model,
         score_model=message.score_model,
+        packed_weight=message.packed_weight,
+        weight_upper_bound=message.weight_upper_bound,
+        weight_share=message.weight_share,
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from blake3 import blake3
 
+from .bound import EMPTY, Optimality, optimality
 from .budget import Budget
 from .model import Int64, Outcome, PackingRule, Pool, Selection, SpanClass, SpanRef
 
@@ -78,6 +79,7 @@ class PlanStats:
         requested: Tokens asked for, or the surface's default.
         applied: B, the budget packed and hashed.
         recall: None for Select.
+        optimality: How near the plan is to the best that there could be.
     """
 
     pool_spans: int
@@ -96,6 +98,7 @@ class PlanStats:
     max_frac_per_source: float
     span_overhead_tokens: int
     recall: RecallStats | None
+    optimality: Optimality = EMPTY
     plan_model: str = PLAN_MODEL
     score_model: str = SCORE_MODEL
 
@@ -177,6 +180,7 @@ def planned_spans(pool: Pool, packed: Int64, texts: Sequence[str]) -> tuple[Plan
 
 
 def account(
+    pool: Pool,
     selection: Selection,
     rule: PackingRule,
     budget: Budget,
@@ -186,7 +190,7 @@ def account(
     recall: RecallStats | None,
 ) -> PlanStats:
     """
-    Account for every span of the pool that *selection* decided about.
+    Account for every span of *pool*, which *selection* decided about.
 
     Args:
         selection: The outcomes.
@@ -213,6 +217,7 @@ def account(
         max_frac_per_source=rule.max_frac_per_source,
         span_overhead_tokens=rule.span_overhead_tokens,
         recall=recall,
+        optimality=optimality(pool, selection, rule),
     )
 
 

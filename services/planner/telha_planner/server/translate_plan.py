@@ -161,6 +161,9 @@ def stats_message(stats: PlanStats) -> plan_pb2.PlanStats:
         recall=None if stats.recall is None else _recall_message(stats.recall),
         plan_model=stats.plan_model,
         score_model=stats.score_model,
+        packed_weight=stats.optimality.packed_weight,
+        weight_upper_bound=stats.optimality.upper_bound,
+        weight_share=stats.optimality.share,
     )
 
 

@@ -140,6 +140,9 @@ def stats_map(stats: PlanStats) -> dict[str, Any]:
         "capSkipped": stats.cap_skipped,
         "spanLimitSkipped": stats.span_limit_skipped,
         "budgetStrandedByCap": stats.budget_stranded_by_cap,
+        "packedWeight": stats.optimality.packed_weight,
+        "weightUpperBound": stats.optimality.upper_bound,
+        "weightShare": stats.optimality.share,
         "recall": None if stats.recall is None else _recall_map(stats.recall),
     }
 

@@ -123,7 +123,7 @@ class LegCounts(_message.Message):
     def __init__(self, query: _Optional[int] = ..., vector: _Optional[int] = ..., lexical: _Optional[int] = ..., traversal: _Optional[int] = ...) -> None: ...
 
 class PlanStats(_message.Message):
-    __slots__ = ("pool_spans", "selected_spans", "deduped", "unpackable", "budget_skipped", "cap_skipped", "span_limit_skipped", "budget_stranded_by_cap", "token_estimate", "tokenizer", "requested", "applied", "max_spans", "max_frac_per_source", "span_overhead_tokens", "recall", "plan_model", "score_model")
+    __slots__ = ("pool_spans", "selected_spans", "deduped", "unpackable", "budget_skipped", "cap_skipped", "span_limit_skipped", "budget_stranded_by_cap", "token_estimate", "tokenizer", "requested", "applied", "max_spans", "max_frac_per_source", "span_overhead_tokens", "recall", "plan_model", "score_model", "packed_weight", "weight_upper_bound", "weight_share")
     POOL_SPANS_FIELD_NUMBER: _ClassVar[int]
     SELECTED_SPANS_FIELD_NUMBER: _ClassVar[int]
     DEDUPED_FIELD_NUMBER: _ClassVar[int]
@@ -142,6 +142,9 @@ class PlanStats(_message.Message):
     RECALL_FIELD_NUMBER: _ClassVar[int]
     PLAN_MODEL_FIELD_NUMBER: _ClassVar[int]
     SCORE_MODEL_FIELD_NUMBER: _ClassVar[int]
+    PACKED_WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    WEIGHT_UPPER_BOUND_FIELD_NUMBER: _ClassVar[int]
+    WEIGHT_SHARE_FIELD_NUMBER: _ClassVar[int]
     pool_spans: int
     selected_spans: int
     deduped: int
@@ -160,7 +163,10 @@ class PlanStats(_message.Message):
     recall: RecallStats
     plan_model: str
     score_model: str
-    def __init__(self, pool_spans: _Optional[int] = ..., selected_spans: _Optional[int] = ..., deduped: _Optional[int] = ..., unpackable: _Optional[int] = ..., budget_skipped: _Optional[int] = ..., cap_skipped: _Optional[int] = ..., span_limit_skipped: _Optional[int] = ..., budget_stranded_by_cap: _Optional[int] = ..., token_estimate: _Optional[bool] = ..., tokenizer: _Optional[str] = ..., requested: _Optional[int] = ..., applied: _Optional[int] = ..., max_spans: _Optional[int] = ..., max_frac_per_source: _Optional[float] = ..., span_overhead_tokens: _Optional[int] = ..., recall: _Optional[_Union[RecallStats, _Mapping]] = ..., plan_model: _Optional[str] = ..., score_model: _Optional[str] = ...) -> None: ...
+    packed_weight: float
+    weight_upper_bound: float
+    weight_share: float
+    def __init__(self, pool_spans: _Optional[int] = ..., selected_spans: _Optional[int] = ..., deduped: _Optional[int] = ..., unpackable: _Optional[int] = ..., budget_skipped: _Optional[int] = ..., cap_skipped: _Optional[int] = ..., span_limit_skipped: _Optional[int] = ..., budget_stranded_by_cap: _Optional[int] = ..., token_estimate: _Optional[bool] = ..., tokenizer: _Optional[str] = ..., requested: _Optional[int] = ..., applied: _Optional[int] = ..., max_spans: _Optional[int] = ..., max_frac_per_source: _Optional[float] = ..., span_overhead_tokens: _Optional[int] = ..., recall: _Optional[_Union[RecallStats, _Mapping]] = ..., plan_model: _Optional[str] = ..., score_model: _Optional[str] = ..., packed_weight: _Optional[float] = ..., weight_upper_bound: _Optional[float] = ..., weight_share: _Optional[float] = ...) -> None: ...
 
 class EvidencePlan(_message.Message):
     __slots__ = ("plan_model", "budget", "used", "spans", "stats", "plan_hash", "trace_id")
