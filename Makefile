@@ -31,6 +31,9 @@ check: setup ## format, lint, types, import rules, contract, generated code
 test: setup ## every test (a quarter of an hour)
 	$(BIN)/python -m pytest
 
+fault: setup ## let everything fail under load and count what is lost (ten minutes); CALLS=2000 SEED=7 STORES=postgres
+	$(BIN)/python tests/fault_suite.py --calls $(or $(CALLS),20000) --stores $(or $(STORES),sqlite) $(if $(SEED),--seed $(SEED)) $(ARGS)
+
 schemathesis: setup ## hold the OpenAPI document against a running system; EXAMPLES=500 for longer
 	$(BIN)/python tests/openapi_fuzzing.py --examples $(or $(EXAMPLES),100)
 
@@ -71,4 +74,4 @@ lock: setup ## resolve the lock files anew
 clean: ## remove what was built, not your data
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help setup check test schemathesis demo up bench eval generate generate-check baseline golden lock clean
+.PHONY: help setup check test fault schemathesis demo up bench eval generate generate-check baseline golden lock clean

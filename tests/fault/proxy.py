@@ -1,0 +1,140 @@
+"""
+TCP proxies of ours, for what a network does: pass on, cut, refuse, or swallow everything and never answer.
+
+Rule: a connection that has lost a byte is never used again; when a mode ends, what was open under it is closed.
+"""
+
+import asyncio
+import contextlib
+import itertools
+import threading
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, Literal
+
+Mode = Literal["pass", "refuse", "swallow"]
+_PIECE = 1 << 16
+
+
+class Loop:
+    """An event loop in a thread of its own."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self.loop.run_forever, name="proxies", daemon=True)
+        self._thread.start()
+
+    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        """The outcome of *work*, run there."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(20)
+
+    def close(self) -> None:
+        """End the loop."""
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join()
+        self.loop.close()
+
+
+class Proxy:
+    """
+    Listens on a port of 127.0.0.1 and passes on to one of *targets* (a unix socket's path, or a port), in turn.
+
+    Attributes:
+        port: Where it listens.
+        connections: Open ones.
+    """
+
+    def __init__(self, loop: Loop, *targets: Path | int) -> None:
+        self._loop, self._targets = loop, targets
+        self._mode: Mode = "pass"
+        self._turn = itertools.count()
+        self._open: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server = loop.run(self._listen())
+        self.port: int = self._server.sockets[0].getsockname()[1]
+
+    @property
+    def connections(self) -> int:
+        """How many are open."""
+        return len(self._open)
+
+    def set(self, mode: Mode) -> None:
+        """Behave like *mode* from now on."""
+        self._do(lambda: self._change(mode))
+
+    def cut(self) -> None:
+        """Close every connection; new ones are welcome."""
+        self._do(self._cut)
+
+    def retarget(self, *targets: Path | int) -> None:
+        """Pass on to *targets* from now on; what is open is cut."""
+
+        def change() -> None:
+            self._targets = targets
+            self._cut()
+
+        self._do(change)
+
+    def close(self) -> None:
+        """Stop listening and close everything."""
+        self._do(self._server.close)
+        self.cut()
+
+    def _do(self, what: Callable[[], None]) -> None:
+        async def there() -> None:
+            what()
+
+        self._loop.run(there())
+
+    def _change(self, mode: Mode) -> None:
+        # Connections that turn silent stay open; those that were silent have lost bytes.
+        if mode != "swallow":
+            self._cut()
+        self._mode = mode
+
+    def _cut(self) -> None:
+        for task in self._open:
+            task.cancel()
+
+    async def _listen(self) -> asyncio.Server:
+        return await asyncio.start_server(self._accepted, "127.0.0.1", 0)
+
+    async def _accepted(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._open.add(task)
+        with contextlib.closing(writer), contextlib.suppress(OSError, asyncio.CancelledError):
+            if self._mode == "swallow":
+                await self._pump(reader, None)
+            elif self._mode == "pass":
+                await self._pass_on(reader, writer)
+        self._open.discard(task)
+
+    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        there_reader, there_writer = await self._connect()
+        with contextlib.closing(there_writer):
+            ways = [
+                asyncio.create_task(self._pump(reader, there_writer)),
+                asyncio.create_task(self._pump(there_reader, writer)),
+            ]
+            try:
+                await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for way in ways:
+                    way.cancel()
+                await asyncio.gather(*ways, return_exceptions=True)
+
+    async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter | None) -> None:
+        while piece := await source.read(_PIECE):
+            if sink is not None and self._mode == "pass":
+                sink.write(piece)
+                await sink.drain()
+
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        first = next(self._turn)
+        for at in range(len(self._targets)):
+            target = self._targets[(first + at) % len(self._targets)]
+            with contextlib.suppress(OSError):
+                if isinstance(target, Path):
+                    return await asyncio.open_unix_connection(str(target))
+                return await asyncio.open_connection("127.0.0.1", target)
+        raise ConnectionError
