@@ -38,6 +38,8 @@ def test_context_has_items_proof_and_account(up: Up) -> None:
         text = texts[item["source"]["sourceId"]]
         assert text[item["source"]["start"] : item["source"]["end"]].decode() == item["text"]
     trace = up.run("trace", "get", told["traceId"], "--json").json
+    proof = up.run("trace", "verify", told["traceId"], "--json")
+    assert (proof.code, proof.json["verified"], proof.json["recomputed"]) == (0, True, told["planHash"])
     assert trace["planHash"] == told["planHash"]
     assert trace["traceId"] == told["traceId"]
 

@@ -22,6 +22,7 @@ from telha_client import (
     TelhaError,
     Unauthenticated,
     as_json,
+    trace_hash,
 )
 
 from . import documents, instants, target
@@ -202,6 +203,21 @@ class Service:
         answer = _json(self._client.trace(trace_id))
         left_out = {"poolLeftOut": answer["poolLeftOut"]} if answer["poolLeftOut"] else {}
         return {**answer["summary"], "record": _in_order(answer["record"]), **left_out}
+
+    def verified(self, trace_id: str) -> Json:
+        """
+        Whether the plan hash of one trace is that of its record.
+
+        Raises:
+            Problem: The record does not hold what the hash covers.
+        """
+        trace = self._client.trace(trace_id)
+        try:
+            computed = trace_hash(trace)
+        except ValueError as fault:
+            raise Problem("TRACE_UNVERIFIABLE", f"{fault}") from None
+        recorded = trace.summary.plan_hash
+        return {"traceId": trace_id, "planHash": recorded, "recomputed": computed, "verified": computed == recorded}
 
     def traces(self, limit: int, token: str = "", **filters: Any) -> Json:  # noqa: ANN401  # passed on
         """At most *limit* traces, newest first, behind the list that ended with *token*; a token if there are more."""

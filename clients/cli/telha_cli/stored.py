@@ -81,6 +81,24 @@ def get_trace(
     output.show(answer, tables.trace, as_json=as_json)
 
 
+@trace_app.command("verify")
+def verify(
+    trace_id: TraceId,
+    address: given.Address = None,
+    key: given.Key = None,
+    data: given.Data = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Recompute a trace's plan hash from its record, here; the exit code is 1 if it is another."""
+    from . import calls, output, tables
+
+    with calls.opened(address, key, data, os.environ) as service:
+        answer = service.verified(trace_id)
+    output.show(answer, tables.facts, as_json=as_json)
+    if not answer["verified"]:
+        raise typer.Exit(1)
+
+
 @trace_app.command("list")
 def list_traces(
     kind: Annotated[

@@ -8,7 +8,8 @@ The Python client of the Telha memory planner, sync and async, over gRPC.
         for item in answer.items:
             print(item.score, item.source.name, item.text)
 
-A plan proves itself: `verify_hash(plan)` recomputes its hash without trusting the server.
+A plan proves itself: `verify_hash(plan)` recomputes its hash without trusting the server, and `verify_trace(trace)`
+that of a recorded one.
 """
 
 from .aio import AsyncClient
@@ -26,7 +27,7 @@ from .errors import (
     Unavailable,
 )
 from .inputs import Artifact, Clarification, Document, Edge, Fragment, Node, NodeVector, Span
-from .proof import plan_hash, verify_hash
+from .proof import plan_hash, trace_hash, verify_hash, verify_trace
 from .results import (
     BudgetStats,
     Committed,
@@ -120,5 +121,7 @@ __all__ = [
     "WrittenArtifacts",
     "as_json",
     "plan_hash",
+    "trace_hash",
     "verify_hash",
+    "verify_trace",
 ]

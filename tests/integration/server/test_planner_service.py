@@ -17,6 +17,7 @@ from telha_client import (
     Unauthenticated,
     Unavailable,
     verify_hash,
+    verify_trace,
 )
 from telha_planner.config import ContextSettings, PlannerConfig, ServerSettings
 
@@ -118,6 +119,7 @@ def test_a_caller_reads_its_own_trace_at_once(client):
     coords = [[p.span.source_id, p.span.source_version_tx, p.span.start, p.span.end] for p in plan.spans]
     assert trace.record["item_coords"] == coords
     assert all(planned.text not in str(trace.record) for planned in plan.spans)
+    assert verify_trace(trace)
 
 
 def test_a_trace_belongs_to_its_tenant_and_spaces(planner, client):

@@ -5,7 +5,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from telha_client import Plan, PlannedSpan, PlanStats, Span, as_json, plan_hash, verify_hash
+from telha_client import (
+    Plan,
+    PlannedSpan,
+    PlanStats,
+    Span,
+    Trace,
+    TraceSummary,
+    as_json,
+    plan_hash,
+    trace_hash,
+    verify_hash,
+    verify_trace,
+)
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden/plan-hash.json").read_text())
 STATS = PlanStats(0, 0, 0, 0, 0, 0, 0, 0, False, "o200k_base", 0, 0, 0, 0.4, 0, None, "v1", "v1", 0.0, 0.0, 1.0)
@@ -56,6 +68,44 @@ def test_a_plan_that_was_tampered_with_does_not_verify():
     assert not verify_hash(replace(plan, budget=plan.budget + 1))
     assert not verify_hash(replace(plan, used=plan.used + 1))
     assert verify_hash(replace(plan, spans=(replace(first, text="other"), *plan.spans[1:])))
+
+
+def a_trace(vector, **changes):
+    """The trace of a context, say: its items are in another order than the plan's."""
+    items = vector["spans"][::-1]
+    record = {
+        "plan_model": GOLDEN["planModel"],
+        "budget": {"applied": vector["budget"], "used": vector["used"]},
+        "item_coords": [
+            [span["sourceId"], str(span["sourceVersionTx"]), span["start"], span["end"]]
+            for span in (entry["span"] for entry in items)
+        ],
+        "item_facts": [
+            [entry["kind"], {"truth": 0, "cache": 1}[entry["class"]], entry["weight"], entry["tokens"]]
+            for entry in items
+        ],
+    }
+    summary = TraceSummary("id", "context", 0, (), vector["planHash"], 0, 0, 0, 0)
+    return Trace(summary, record | changes)
+
+
+@pytest.mark.parametrize("vector", GOLDEN["vectors"], ids=lambda vector: vector["name"])
+def test_the_client_recomputes_the_hash_from_a_record(vector):
+    """S9: X1: a record holds all that its plan hash covers, in whatever order its items were returned."""
+    assert verify_trace(a_trace(vector))
+
+
+def test_a_record_that_was_tampered_with_does_not_verify():
+    """S9: X1: facts that differ give another hash, and a record without them is no proof of anything."""
+    vector = next(vector for vector in GOLDEN["vectors"] if vector["spans"])
+    facts = a_trace(vector).record["item_facts"]
+    kind, of, weight, tokens = facts[0]
+    for first in ([kind + "s", of, weight, tokens], [kind, 1 - of, weight, tokens], [kind, of, weight, tokens + 1]):
+        assert not verify_trace(a_trace(vector, item_facts=[first, *facts[1:]]))
+    assert not verify_trace(a_trace(vector, budget={"applied": vector["budget"] + 1, "used": vector["used"]}))
+    for broken in (None, facts[1:], [[kind]] * len(facts), "none"):
+        with pytest.raises(ValueError, match="does not hold what its plan hash covers"):
+            trace_hash(a_trace(vector, item_facts=broken))
 
 
 def test_results_have_the_json_of_every_other_surface():

@@ -38,6 +38,7 @@ def test_the_record_holds_coordinates_and_never_text():
     """X1: coordinates, never span text; all that a replay needs."""
     record = a_record({"question": "where?"})
     assert record["item_coords"] == [["00000000-0000-0000-0000-000000000001", 1_700_000_000_000_000, 3, 25]]
+    assert record["item_facts"] == [["paragraph", 0, 0.5, 6]]
     assert record["request"] == {"question": "where?"}
     assert record["query_vector"] == b"\0\0\x80?"
     assert SECRET_TEXT.encode() not in msgpack.packb(record)

@@ -73,11 +73,12 @@ def encode_record(
 
     Args:
         sent: The request as sent, JSON-able, camelCase, credential excluded.
-        items: Coordinates in the order in which they were returned.
+        items: Coordinates of the plan's spans in the order in which they were returned.
         pool: Select's pool; its texts are not kept.
         error: Reason of a call that failed after planning.
     """
     stats = plan.stats
+    facts = {spot.span: [spot.kind, int(spot.span_class), spot.weight, spot.tokens] for spot in plan.spans}
     encoded: bytes = msgpack.packb(
         {
             "v": RECORD_VERSION,
@@ -110,6 +111,7 @@ def encode_record(
             "vector_model": circumstances.vector_model,
             "exclusions": [],
             "item_coords": [_coordinate(span) for span in items],
+            "item_facts": [facts[span] for span in items],
             "stats": stats_map(stats),
             "pool": None if pool is None else [_pool_row(entry) for entry in pool],
             "error": error,
