@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import time
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from telha.trace.v1 import trace_store_pb2, trace_store_pb2_grpc
 from telha_planner.core.errors import Unavailable
 from telha_planner.trace.emitter import Emitter
+from telha_planner.trace.settlement import Settled
 from telha_planner.trace.spool import Spool
 from telha_runtime import frame, redis
 from telha_runtime.frame import Frame
@@ -139,9 +141,13 @@ class RemoteWriter:
         self.channel = grpc.aio.insecure_channel(address, options=options)
         self._stub = trace_store_pb2_grpc.TraceStoreStub(self.channel)
 
-    async def persisted(self, trace_ids: Sequence[str]) -> Collection[str]:
-        """See `telha_planner.trace.emitter.Writer`."""
-        request = trace_store_pb2.PersistedRequest(trace_ids=trace_ids)
+    async def persisted(self, trace_ids: Sequence[str], spools: Sequence[Settled] = ()) -> Collection[str]:
+        """See `telha_planner.trace.settlement.Writer`."""
+        states = [
+            trace_store_pb2.SpoolState(spool=state.spool, settled_before_us=state.before_us, gone=state.gone)
+            for state in spools
+        ]
+        request = trace_store_pb2.PersistedRequest(trace_ids=trace_ids, spools=states)
         try:
             return list((await self._stub.Persisted(request, metadata=credential(), timeout=5)).trace_ids)
         except grpc.aio.AioRpcError as fault:
@@ -150,14 +156,14 @@ class RemoteWriter:
 
 @asynccontextmanager
 async def an_emitter(
-    folder: Path, redis_url: str, writer: str, *, max_bytes: int = 8 * MB, **pauses: float
+    folder: Path, redis_url: str, writer: str, *, max_bytes: int = 8 * MB, **pauses: Any
 ) -> AsyncIterator[tuple[Emitter, Spool]]:
     """A spool in *folder* and its emitter, running."""
     spool = Spool.open(folder, max_bytes)
     client = redis.connect(redis_url, reply_within_s=2)
     remote = RemoteWriter(writer)
     pauses = {"confirm_every_s": 0.02, "overdue_s": 0.5} | pauses
-    emitter = Emitter(spool, client, remote, STREAM, **pauses)
+    emitter = Emitter(spool, client, remote, STREAM, now_us=now_us, **pauses)
     emitter.start()
     try:
         yield emitter, spool
@@ -166,6 +172,11 @@ async def an_emitter(
         await spool.close()
         await client.aclose()
         await remote.channel.close()
+
+
+def now_us() -> int:
+    """The wall clock."""
+    return time.time_ns() // 1000
 
 
 async def append(spool: Spool, count: int, tenant: str = "acme") -> list[str]:

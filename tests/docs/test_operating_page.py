@@ -1,5 +1,6 @@
 """docs/operating.md: its commands work, and its tables are those of the code."""
 
+import asyncio
 import os
 import re
 import sqlite3
@@ -9,8 +10,16 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+from prometheus_client.registry import Collector
 from telha_planner.memory.keys import RIGHTS
 from telha_planner.server.meters import Meters
+from telha_planner.server.trace_meters import MissedMeters, SpoolMeters, StreamMeters
+from telha_planner.server.trace_writer_port import TraceWriter
+from telha_planner.trace.best_effort import BestEffort
+from telha_planner.trace.direct import StreamRecords
+from telha_planner.trace.emitter import Emitter
+from telha_planner.trace.spool import Spool
+from telha_runtime import redis
 
 PAGE = Path(__file__).parents[2].joinpath("docs/operating.md").read_text(encoding="utf-8")
 
@@ -35,6 +44,32 @@ def test_every_meter_is_listed() -> None:
     """C9: the page's names are those that are served."""
     families = {family.name + ("_total" if family.type == "counter" else "") for family in Meters().registry.collect()}
     assert set(re.findall(r"^\| `(\w+)` \| `(?:method|tenant)`", PAGE, flags=re.MULTILINE)) == families
+
+
+def test_every_meter_of_the_trace_path_is_listed(tmp_path: Path) -> None:
+    """A8: the page's names are those that are served, by a planner with a spool, one without, and one that may miss."""
+
+    async def planner() -> set[str]:
+        spool = Spool.open(tmp_path, 1 << 20)
+        client = redis.connect("redis://127.0.0.1:1/0")
+        emitter = Emitter(spool, client, TraceWriter("127.0.0.1:1", ""), "s", now_us=lambda: 0)
+        served = names(SpoolMeters(spool, emitter, lambda: 0), StreamMeters(StreamRecords(client, "s", 1, "p")))
+        await spool.close()
+        return served | names(MissedMeters(BestEffort(spool)))
+
+    assert listed("planner") == asyncio.run(planner())
+
+
+def names(*collectors: Collector) -> set[str]:
+    """What *collectors* serve, as Prometheus names it."""
+    families = [family for collector in collectors for family in collector.collect()]
+    return {family.name + ("_total" if family.type == "counter" else "") for family in families}
+
+
+def listed(service: str) -> set[str]:
+    """The first column of the table of *service*."""
+    table = PAGE[PAGE.index(f"| {service} | what it is |") :].split("\n\n")[0]
+    return set(re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE))
 
 
 def test_every_right_is_explained() -> None:

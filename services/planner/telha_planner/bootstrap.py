@@ -1,7 +1,7 @@
 """
 The planner put together: the one place that knows every part, in the order in which they start and stop.
 
-    store → ingest children → tokenizers, columns, plan thread → spool, emitter → listener
+    store → ingest children → tokenizers, columns → spool, emitter → plan thread → listener
 
 Rule 1: nothing is constructed at import. Rule 2: what starts is stopped in reverse order, whatever fails on the way.
 Rule 3: at SIGTERM the listener drains first, then the spool gets its chance to be shipped.
@@ -12,8 +12,10 @@ import gc
 import os
 import time
 from contextlib import AsyncExitStack
+from uuid import uuid4
 
 import structlog
+from redis.asyncio import Redis
 from telha_runtime import process
 from telha_runtime import redis as redis_client
 
@@ -39,11 +41,15 @@ from telha_planner.server.listener import Listener, ListenFailed
 from telha_planner.server.memory import MemorySurface
 from telha_planner.server.meters import Meters
 from telha_planner.server.planner import PlannerSurface
+from telha_planner.server.ports import Records
 from telha_planner.server.questions import QuestionThreads
 from telha_planner.server.quota import Quota
+from telha_planner.server.trace_meters import MissedMeters, SpoolMeters, StreamMeters
 from telha_planner.server.trace_writer_port import TraceWriter
 from telha_planner.server.traces import TracesSurface
 from telha_planner.server.uploads import Uploads
+from telha_planner.trace.best_effort import BestEffort
+from telha_planner.trace.direct import REPLY_WITHIN_S, StreamRecords
 from telha_planner.trace.emitter import Emitter
 from telha_planner.trace.ids import TraceIds
 from telha_planner.trace.spool import Spool, SpoolUnusable
@@ -57,6 +63,8 @@ ADMINISTRATION_WAITING = 32
 HOUR_US = 3_600_000_000
 MOST_ROWS_AT_ONCE = 500
 """Rows of columns that are read in one job of the plan thread: about as long as a plan takes."""
+EMITTER_REPLY_WITHIN_S = 5.0
+"""How long the emitter waits for a reply of Redis; no call waits for it."""
 INGEST_END_S = 2.0
 """What is left to the write that runs once the listener has drained: its caller has gone, and it is all or nothing."""
 
@@ -89,6 +97,8 @@ async def serve(config: PlannerConfig) -> None:
         await ingest.start()
         texts = SourceTexts(store, config.store.text_cache_mb * MEBIBYTE)
         columns = Columns(store, config.store.columns_memory_mb * MEBIBYTE, MOST_ROWS_AT_ONCE)
+        meters = Meters()
+        records, writer, spool = await _trace_path(config, meters, parts)
         planning = Planning(
             store=store,
             columns=columns,
@@ -96,11 +106,9 @@ async def serve(config: PlannerConfig) -> None:
             tokenizers=tokenizers,
             config=config,
             now=now,
-            new_trace_id=TraceIds(now, os.urandom).next,
+            new_trace_id=TraceIds(now, os.urandom, spool).next,
             questions=questions,
         )
-        spool, writer = await _trace_path(config, parts)
-        meters = Meters()
         thread = PlanThread(config.server.max_waiting, columns.advance)
         parts.callback(thread.close)
         threads = QuestionThreads(thread, questions)
@@ -115,7 +123,7 @@ async def serve(config: PlannerConfig) -> None:
             config,
             planning,
             threads,
-            spool,
+            records,
             writer,
             ingest,
             DocumentLanes(ingest, large),
@@ -161,28 +169,54 @@ def _serve_metrics(meters: Meters, host: str, port: int) -> None:
         ) from None
 
 
-async def _trace_path(config: PlannerConfig, parts: AsyncExitStack) -> tuple[Spool, TraceWriter]:
+async def _trace_path(
+    config: PlannerConfig, meters: Meters, parts: AsyncExitStack
+) -> tuple[Records, TraceWriter, str | None]:
+    """Where records go, the writer, and the name of the spool if there is one."""
     settings = config.trace
-    spool = Spool.open(settings.spool, settings.spool_max_mb * MEBIBYTE)
-    parts.push_async_callback(spool.close)
-    try:
-        redis = redis_client.connect(settings.redis_url)
-    except redis_client.UrlInvalid as fault:
-        raise redis_client.UrlInvalid(f"trace.redis_url: {fault}") from None
-    parts.push_async_callback(redis.aclose)
     writer = TraceWriter(settings.writer, settings.internal_token)
     parts.push_async_callback(writer.close)
-    emitter = Emitter(spool, redis, writer, settings.stream)
-    emitter.start()
-    parts.push_async_callback(emitter.stop, config.server.drain_ms / 1000)
-    return spool, writer
+    records: Spool | StreamRecords
+    if settings.durability == "stream":
+        redis = _redis(settings.redis_url, REPLY_WITHIN_S, parts)
+        records = StreamRecords(redis, settings.stream, settings.stream_max_entries, str(uuid4()))
+        records.start()
+        parts.push_async_callback(records.close)
+        meters.registry.register(StreamMeters(records))
+    else:
+        records = Spool.open(settings.spool, settings.spool_max_mb * MEBIBYTE)
+        parts.push_async_callback(records.close)
+        redis = _redis(settings.redis_url, EMITTER_REPLY_WITHIN_S, parts)
+        emitter = Emitter(
+            records, redis, writer, settings.stream, now_us=now, stream_max_entries=settings.stream_max_entries
+        )
+        emitter.start()
+        parts.push_async_callback(emitter.stop, config.server.drain_ms / 1000)
+        tending = asyncio.create_task(records.tend())
+        parts.callback(tending.cancel)
+        meters.registry.register(SpoolMeters(records, emitter, now))
+    name = records.name if isinstance(records, Spool) else None
+    if settings.required:
+        return records, writer, name
+    lenient = BestEffort(records)
+    meters.registry.register(MissedMeters(lenient))
+    return lenient, writer, name
+
+
+def _redis(url: str, reply_within_s: float, parts: AsyncExitStack) -> Redis:
+    try:
+        client = redis_client.connect(url, reply_within_s=reply_within_s)
+    except redis_client.UrlInvalid as fault:
+        raise redis_client.UrlInvalid(f"trace.redis_url: {fault}") from None
+    parts.push_async_callback(client.aclose)
+    return client
 
 
 def _listener(
     config: PlannerConfig,
     planning: Planning,
     threads: QuestionThreads,
-    spool: Spool,
+    records: Records,
     writer: TraceWriter,
     ingest: IngestProcess,
     documents: DocumentLanes,
@@ -194,10 +228,10 @@ def _listener(
     plan_quota = Quota(config.server.plan_calls_per_minute)
     context_quota = Quota(config.server.context_calls_per_minute)
     surfaces = (
-        PlannerSurface(planning, threads, spool, plan_quota),
-        ContextSurface(planning, threads, spool, context_quota, meters, enabled=config.context.enabled),
+        PlannerSurface(planning, threads, records, plan_quota),
+        ContextSurface(planning, threads, records, context_quota, meters, enabled=config.context.enabled),
         MemorySurface(planning, threads.plans, ingest, documents, sources, Uploads.under(config.server), write_quota),
-        TracesSurface(planning, threads.plans, spool, writer, config.server.max_message_bytes),
+        TracesSurface(planning, threads.plans, records, writer, config.server.max_message_bytes),
         administration,
     )
     return Listener(config.server, [surface.service() for surface in surfaces], meters)

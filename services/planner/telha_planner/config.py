@@ -184,12 +184,22 @@ class ServerSettings(Section):
 
 
 class TraceSettings(Section):
-    """`[trace]`: how records leave the planner."""
+    """
+    `[trace]`: how records leave the planner.
 
+    Attributes:
+        durability: What a call waits for: its record in the `spool` on this disk, or in the `stream` of Redis.
+        required: Whether a call fails when its record cannot be kept; else it is answered without a trace id.
+        stream_max_entries: Planners send nothing while the stream holds more.
+    """
+
+    durability: Literal["spool", "stream"] = "spool"
+    required: bool = True
     spool: Path = Path("data/spool")
     spool_max_mb: Annotated[int, Field(ge=1, le=1_048_576)] = 256
     redis_url: str = "redis://127.0.0.1:6379/0"
     stream: str = "telha:{trace}:0"
+    stream_max_entries: Annotated[int, Field(ge=1, le=100_000_000)] = 100_000
     writer: str = "127.0.0.1:7341"
     internal_token: str = ""
 

@@ -184,10 +184,14 @@ def test_two_planners_never_share_a_spool_and_orphans_are_adopted(tmp_path: Path
         await two.close()
         heir = Spool.open(tmp_path, MB)
         assert heir.name in {one.name, two.name}
-        assert names(tmp_path) == [heir.name]
         assert {entry.trace_id: heir.read(entry) for entry in heir.unsent} == left[0] | left[1]
-        sequence = [entry.seq for entry in heir.unsent]
-        assert sequence == sorted(set(sequence))
+        assert {entry.spool for entry in heir.unsent} == {one.name, two.name}
+        order = [entry.order for entry in heir.unsent]
+        assert order == sorted(set(order))
+        assert heir.adopted in {3, 4}
+        heir.persisted(left[0] | left[1])
+        assert names(tmp_path) == [heir.name]
+        assert len(heir.finished()) == 1
         await heir.close()
 
     run(test)

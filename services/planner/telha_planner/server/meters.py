@@ -39,13 +39,13 @@ class Meters:
         """Count a finished call."""
         self._calls.labels(method, code).inc()
 
-    def context_answered(self, answer: ContextAnswer, planner_ms: float) -> None:
-        """Count an answered context call and what it packed."""
+    def context_answered(self, answer: ContextAnswer, planner_ms: float, *, traced: bool) -> None:
+        """Count an answered context call, what it packed, and its trace if it has one."""
         tenant = answer.tenant
         self._context_calls.labels(tenant).inc()
         self._context_planner_ms.labels(tenant).observe(planner_ms)
         self._context_tokens_packed.labels(tenant).inc(answer.plan.used)
-        if answer.record is not None:
+        if traced:
             self._context_trace_writes.labels(tenant).inc()
 
     def serve(self, host: str, port: int) -> None:

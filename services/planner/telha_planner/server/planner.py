@@ -19,20 +19,23 @@ from .wire import decode
 R = TypeVar("R", planner_pb2.PlanResponse, planner_pb2.SelectResponse)
 
 
-async def proven(records: Records, answer: Answer, call: Call) -> None:
+async def proven(records: Records, answer: Answer, call: Call) -> bool:
     """
     Make the record of *answer* durable; only then may the answer, or its refusal, leave.
 
+    Returns:
+        Whether there is a trace. If not, the answer must not name one.
+
     Raises:
-        TraceBacklogFull: The record cannot be kept.
+        TraceBacklogFull, Unavailable: The record cannot be kept.
         InsufficientEvidence: The pool was empty; its record is kept all the same.
     """
-    call.trace_id = answer.trace_id
     call.tenant = answer.tenant
-    if answer.record is not None:
-        await records.append(answer.record, answer.trace_id)
+    kept = answer.record is not None and await records.append(answer.record, answer.trace_id)
+    call.trace_id = answer.trace_id if kept else ""
     if answer.insufficient:
-        raise InsufficientEvidence(trace_id=answer.trace_id)
+        raise InsufficientEvidence(trace_id=call.trace_id)
+    return kept
 
 
 class PlannerSurface:
@@ -78,5 +81,6 @@ class PlannerSurface:
 
     async def _answered(self, work: Callable[[QuestionVector | None], tuple[Answer, R]], call: Call) -> R:
         answer, response = await self._threads.run(work, call.deadline)
-        await proven(self._records, answer, call)
+        if not await proven(self._records, answer, call):
+            response.plan.trace_id = ""
         return response

@@ -51,10 +51,10 @@ class Planning(Protocol):
 
 
 class Records(Protocol):
-    """The spool: where trace records become durable, and where they stay until the trace writer has them."""
+    """Where trace records become durable: the spool, where they stay until the trace writer has them, or the stream."""
 
-    async def append(self, record: bytes, trace_id: str) -> None:
-        """Return when *record* survives a crash; raises `TraceBacklogFull`."""
+    async def append(self, record: bytes, trace_id: str) -> bool:
+        """Return when *record* survives a crash; false if it may miss. Raises `TraceBacklogFull`, `Unavailable`."""
 
     def get(self, tenant: str, trace_id: str) -> bytes | None:
         """The record of *trace_id* if it is *tenant*'s and still here."""

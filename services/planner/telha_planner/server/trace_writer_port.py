@@ -16,6 +16,7 @@ from google.rpc import error_details_pb2, status_pb2
 from telha.trace.v1 import trace_store_pb2, trace_store_pb2_grpc, traces_pb2
 
 from telha_planner.core.errors import DeadlineExceeded, RequestInvalid, TelhaError, TracePending, Unavailable
+from telha_planner.trace.settlement import Settled
 
 from .status import DETAILS_KEY
 
@@ -90,14 +91,18 @@ class TraceWriter:
             raise self._meaning(failure, Unavailable(part=_PART)) from failure
         return found.page
 
-    async def persisted(self, trace_ids: Iterable[str]) -> list[str]:
+    async def persisted(self, trace_ids: Iterable[str], spools: Iterable[Settled] = ()) -> list[str]:
         """
-        Those of *trace_ids* (at most 10,000) that the writer has for good.
+        Those of *trace_ids* (at most 10,000) that the writer has for good; *spools* are reported on the way.
 
         Raises:
             Unavailable: The writer is away.
         """
-        request = trace_store_pb2.PersistedRequest(trace_ids=list(trace_ids))
+        states = (
+            trace_store_pb2.SpoolState(spool=state.spool, settled_before_us=state.before_us, gone=state.gone)
+            for state in spools
+        )
+        request = trace_store_pb2.PersistedRequest(trace_ids=list(trace_ids), spools=states)
         try:
             found = await self._stub.Persisted(request, timeout=PERSISTED_TIMEOUT_S, metadata=self._metadata)
         except grpc.aio.AioRpcError as failure:

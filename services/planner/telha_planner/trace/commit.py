@@ -2,20 +2,25 @@
 Group commit: one thread writes what is waiting and syncs once for all of it.
 
 Appends that arrive during a sync wait for the next one, so the number of syncs follows the disk, not the load.
+Whatever goes wrong here refuses the appends at hand; the thread goes on, so that the next ones find a disk that has
+recovered.
 """
 
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from .files import Files
 from .segment import Packed, Placed, Segment
 
+_T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 
-
+Written = tuple[Segment, list[Placed]]
 Entered = Callable[[Segment, list[Placed]], None]
 
 
@@ -25,7 +30,7 @@ class _Append:
     done: "asyncio.Future[bool]"
 
 
-def write(files: Files, entries: list[Packed]) -> tuple[Segment, list[Placed]]:
+def write(files: Files, entries: list[Packed]) -> Written:
     """
     Write *entries* into one file and sync.
 
@@ -44,18 +49,35 @@ def write(files: Files, entries: list[Packed]) -> tuple[Segment, list[Placed]]:
 
 
 class Committer:
-    """The thread. *entered* hears, on the event loop, what became durable, before the appends are resolved."""
+    """
+    The thread.
 
-    def __init__(self, files: Files, entered: Entered) -> None:
-        """Make it; `start` runs it."""
+    Attributes:
+        syncs: Group commits since the start.
+        committed: Hears, in the thread, how many seconds each took.
+    """
+
+    def __init__(self, files: Files, entered: Entered, repair: Callable[[], None]) -> None:
+        """
+        Make it; `start` runs it.
+
+        Args:
+            files: Where to write; nobody else does.
+            entered: Hears, on the event loop, what became durable, before the appends are resolved.
+            repair: Makes files and folder again that somebody removed; raises `OSError`.
+        """
         self._files = files
         self._entered = entered
+        self._repair = repair
         self._guard = threading.Condition()
         self._waiting: list[_Append] = []
         self._waiting_bytes = 0
+        self._inspecting = False
         self._closing = False
+        self._failing = False
         self._thread = threading.Thread(target=self._run, name="spool-commit", daemon=True)
         self.syncs = 0
+        self.committed: Callable[[float], object] = lambda _: None
 
     @property
     def waiting_bytes(self) -> int:
@@ -75,6 +97,12 @@ class Committer:
             self._guard.notify()
         return await done
 
+    def inspect(self) -> None:
+        """Have the thread look whether files were removed, and make them again."""
+        with self._guard:
+            self._inspecting = True
+            self._guard.notify()
+
     async def close(self) -> None:
         """Write what was submitted, then end the thread."""
         with self._guard:
@@ -85,22 +113,51 @@ class Committer:
     def _run(self) -> None:
         while True:
             with self._guard:
-                self._guard.wait_for(lambda: self._waiting or self._closing)
+                self._guard.wait_for(lambda: self._waiting or self._closing or self._inspecting)
                 batch, self._waiting = self._waiting, []
-            if not batch:
+                inspecting, self._inspecting = self._inspecting, False
+            if inspecting:
+                self._tried(self._repair)
+            if batch:
+                self._commit(batch)
+            elif not inspecting:
                 return
-            written: tuple[Segment, list[Placed]] | None = None
-            try:
-                written = write(self._files, [append.entry for append in batch])
-                self.syncs += 1
-            except OSError as fault:
-                _log.error("the trace spool cannot be written: %s", fault)  # the cause says it all
-            with self._guard:
-                self._waiting_bytes -= sum(len(append.entry.content) for append in batch)
-            # All appends of one spool belong to one loop.
-            batch[0].done.get_loop().call_soon_threadsafe(self._resolve, batch, written)
 
-    def _resolve(self, batch: list[_Append], written: tuple[Segment, list[Placed]] | None) -> None:
+    def _commit(self, batch: list[_Append]) -> None:
+        entries = [append.entry for append in batch]
+        started = time.monotonic()
+        written = self._tried(lambda: self._write(entries))
+        if written is not None:
+            self.syncs += 1
+            self.committed(time.monotonic() - started)
+        with self._guard:
+            self._waiting_bytes -= sum(len(entry.content) for entry in entries)
+        # All appends of one spool belong to one loop.
+        batch[0].done.get_loop().call_soon_threadsafe(self._resolve, batch, written)
+
+    def _write(self, entries: list[Packed]) -> Written:
+        try:
+            return write(self._files, entries)
+        except FileNotFoundError:
+            self._repair()
+            return write(self._files, entries)
+
+    def _tried(self, act: Callable[[], _T]) -> _T | None:
+        try:
+            done = act()
+        except Exception as fault:  # noqa: BLE001  # a thread that ends would leave every later call waiting for ever
+            if not self._failing:
+                _log.error(
+                    "the trace spool cannot be written: %s", fault, exc_info=not isinstance(fault, OSError)
+                )  # for a disk the cause says it all
+            self._failing = True
+            return None
+        if self._failing:
+            self._failing = False
+            _log.warning("the trace spool can be written again")
+        return done
+
+    def _resolve(self, batch: list[_Append], written: Written | None) -> None:
         if written is not None:
             self._entered(*written)
         for append in batch:

@@ -9,22 +9,27 @@ Rule 1: calls wait for the spool alone. Redis and the writer may be away for as 
 Rule 2: what Redis acknowledged may still be forgotten by it, so a record counts as delivered when the writer says so;
 an overdue one is sent again. The writer stores a trace once, however often it comes.
 Rule 3: records leave in the order in which they were appended.
+Rule 4: the stream is bounded: while it holds too many entries, records wait in the spool, and one that the stream still
+holds is never sent again.
+Rule 5: the writer hears up to which instant everything of a spool is settled, so that another planner can tell a trace
+that is on its way from one that never was.
 """
 
 import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from redis.asyncio import Redis
 from telha_runtime import frame
 from telha_runtime.backoff import Backoff, sleep
-from telha_runtime.frame import Frame
+from telha_runtime.frame import Frame, FrameMalformed, FrameUnknown
 from telha_runtime.redis import AWAY
 
 from telha_planner.core.errors import Unavailable
 
+from .settlement import Settlement, Writer
 from .spool import Entry, Spool
 
 _BATCH_ENTRIES: Final = 256
@@ -32,14 +37,17 @@ _BATCH_BYTES: Final = 1024 * 1024
 _ASKED_AT_ONCE: Final = 1000
 _LONGEST_ROUND_S: Final = 1.0
 _LONGEST_OVERDUE_S: Final = 600.0
+_LAST_REPORT_S: Final = 1.0
 _log = logging.getLogger(__name__)
 
 
-class Writer(Protocol):
-    """What is asked of the trace writer; made in `server/` from the gRPC stub."""
+class _Sent:
+    """What became of an entry that Redis took: its latest id there, how often it was sent, when it is overdue."""
 
-    async def persisted(self, trace_ids: Sequence[str]) -> Collection[str]:
-        """Those of *trace_ids*, at most 1,000, that are settled; raises `Unavailable`."""
+    __slots__ = ("due", "entry", "entry_id", "times")
+
+    def __init__(self, entry: Entry, entry_id: bytes, times: int, due: float) -> None:
+        self.entry, self.entry_id, self.times, self.due = entry, entry_id, times, due
 
 
 class Emitter:
@@ -51,6 +59,7 @@ class Emitter:
         resent: Of these, repeats.
         settled: Records that the writer has since the start.
         failures: Batches that Redis did not take.
+        held_back: Whether records wait because the stream holds too many entries.
     """
 
     def __init__(
@@ -60,8 +69,11 @@ class Emitter:
         writer: Writer,
         stream: str,
         *,
+        now_us: Callable[[], int],
+        stream_max_entries: int = 100_000,
         confirm_every_s: float = 0.1,
         overdue_s: float = 5.0,
+        report_every_s: float = 5.0,
     ) -> None:
         """
         Prepare the emitter.
@@ -71,17 +83,23 @@ class Emitter:
             redis: A client of `telha_runtime.redis.connect`.
             writer: Who knows what is persisted.
             stream: Key of the stream.
+            now_us: The wall clock.
+            stream_max_entries: Nothing is sent while the stream holds more.
             confirm_every_s: Pause between two rounds of questions.
-            overdue_s: A record that was sent and is not settled for this long is sent again; doubles each time.
+            overdue_s: A record that was sent and is not settled for this long is sent again if Redis lost it; doubles.
+            report_every_s: Longest pause between two reports of what is settled.
         """
         self._spool = spool
         self._redis = redis
-        self._writer = writer
         self._stream = stream
         self._confirm_every_s = confirm_every_s
         self._overdue_s = overdue_s
+        self._writer = writer
+        self._settlement = Settlement(spool, writer, now_us)
+        self._stream_max_entries = stream_max_entries
+        self._report_every_s = report_every_s
         self._batch: list[Entry] = []
-        self._awaiting: dict[str, tuple[Entry, float]] = {}
+        self._awaiting: dict[str, _Sent] = {}
         self._sendings: dict[str, int] = {}
         self._shipped = asyncio.Event()
         self._away = asyncio.Event()
@@ -91,10 +109,11 @@ class Emitter:
         self.resent = 0
         self.settled = 0
         self.failures = 0
+        self.held_back = False
 
     def start(self) -> None:
         """Begin to carry."""
-        self._tasks = [asyncio.create_task(self._carry(loop)) for loop in (self._ship, self._confirm)]
+        self._tasks = [asyncio.create_task(self._carry(loop)) for loop in (self._ship, self._confirm, self._report)]
 
     async def stop(self, within_s: float) -> None:
         """
@@ -109,6 +128,10 @@ class Emitter:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        if not self._away.is_set():
+            with contextlib.suppress(Unavailable, TimeoutError):
+                async with asyncio.timeout(_LAST_REPORT_S):
+                    await self._settlement.report()
 
     async def _carry(self, loop: Callable[[], Coroutine[None, None, None]]) -> None:
         backoff = Backoff(self._stop)
@@ -147,16 +170,17 @@ class Emitter:
         backoff = Backoff(self._stop)
         # An entry that was settled meanwhile can no longer be read.
         while batch := [entry for entry in self._batch if self._spool.holds(entry)]:
+            taken, cause = 0, ""
             try:
-                taken = await self._send(batch)
+                self.held_back = await self._redis.xlen(self._stream) >= self._stream_max_entries
+                if not self.held_back:
+                    taken = await self._send(batch)
+                cause = f"the stream holds {self._stream_max_entries} entries" if self.held_back else "it refused one"
             except AWAY as fault:
-                taken, cause = 0, type(fault).__name__
-            else:
-                cause = "it refused an entry"
-            self._sent(batch[:taken])
+                cause = type(fault).__name__
             self._batch = batch[taken:]
             if self._batch:
-                self.failures += 1
+                self.failures += not self.held_back
                 self._away.set()
                 if not backoff.failing:
                     _log.warning("Redis does not take traces (%s); %d wait in the spool", cause, self._spool.depth)
@@ -167,26 +191,34 @@ class Emitter:
         self._batch = []
 
     async def _send(self, batch: Sequence[Entry]) -> int:
-        """Send once; how many of *batch*, from its begin, Redis has."""
+        """Send once; how many of *batch*, from its begin, are done with."""
         pipeline = self._redis.pipeline(transaction=False)
+        sending = []
         for entry in batch:
-            content = Frame(self._spool.name, entry.seq, entry.trace_id, entry.tenant, self._spool.read(entry))
-            pipeline.xadd(self._stream, {frame.FIELD: frame.encode(content)})
+            record = self._spool.read(entry)
+            if record is not None:
+                content = Frame(entry.spool, entry.seq, entry.trace_id, entry.tenant, record)
+                pipeline.xadd(self._stream, {frame.FIELD: frame.encode(content)})
+                sending.append(entry)
         # Errors are looked for by hand: the driver's own message would quote the record.
         replies = await pipeline.execute(raise_on_error=False)
-        return next((at for at, reply in enumerate(replies) if isinstance(reply, Exception)), len(replies))
+        taken = next((at for at, reply in enumerate(replies) if isinstance(reply, Exception)), len(replies))
+        self._sent(sending[:taken], replies)
+        return len(batch) if taken == len(sending) else batch.index(sending[taken])
 
-    def _sent(self, entries: Sequence[Entry]) -> None:
+    def _sent(self, entries: Sequence[Entry], entry_ids: Sequence[bytes]) -> None:
         now = asyncio.get_running_loop().time()
-        for entry in entries:
+        for entry, entry_id in zip(entries, entry_ids, strict=False):
             times = self._sendings.get(entry.trace_id, 0)
             self._sendings[entry.trace_id] = times + 1
-            overdue_s = min(self._overdue_s * 2**times, _LONGEST_OVERDUE_S)
-            self._awaiting[entry.trace_id] = (entry, now + overdue_s)
+            self._awaiting[entry.trace_id] = _Sent(entry, entry_id, times, now + self._patience(times))
             self.sent += 1
             self.resent += times > 0
         if self._awaiting:
             self._shipped.set()
+
+    def _patience(self, times: int) -> float:
+        return min(self._overdue_s * 2.0 ** min(times, 16), _LONGEST_OVERDUE_S)
 
     async def _confirm(self) -> None:
         backoff = Backoff(self._stop)
@@ -215,14 +247,39 @@ class Emitter:
         for asked in _chunks(list(self._awaiting)):
             self._forget(await self._writer.persisted(asked))
         now = asyncio.get_running_loop().time()
-        overdue = [entry for entry, due in self._awaiting.values() if due <= now]
-        if overdue:
-            _log.warning("%d traces were sent and not stored in time; sending them again", len(overdue))
-            for entry in overdue:
-                del self._awaiting[entry.trace_id]
-            self._spool.unsent.extendleft(sorted(overdue, key=lambda entry: -entry.seq))
+        overdue = [sent for sent in self._awaiting.values() if sent.due <= now]
+        lost = [sent.entry for sent in overdue if sent.entry.trace_id in await self._lost(overdue)] if overdue else []
+        for sent in overdue:
+            sent.times += 1
+            sent.due = now + self._patience(sent.times)
+        if lost:
+            _log.warning("Redis lost %d traces that were not stored; sending them again", len(lost))
+            for entry in lost:
+                self._awaiting.pop(entry.trace_id, None)
+            self._spool.unsent.extendleft(sorted(lost, key=lambda entry: -entry.order))
             self._spool.appended.set()
         return self.settled > before
+
+    async def _lost(self, overdue: Sequence[_Sent]) -> set[str]:
+        """Ids of those traces among *overdue* that the stream does not hold any more."""
+        lost: set[str] = set()
+        for start in range(0, len(overdue), _BATCH_ENTRIES):
+            part = overdue[start : start + _BATCH_ENTRIES]
+            pipeline = self._redis.pipeline(transaction=False)
+            for sent in part:
+                pipeline.xrange(self._stream, min=sent.entry_id, max=sent.entry_id, count=1)
+            try:
+                replies = await pipeline.execute()
+            except AWAY:
+                return lost
+            lost |= {s.entry.trace_id for s, found in zip(part, replies, strict=True) if not _is_there(s, found)}
+        return lost
+
+    async def _report(self) -> None:
+        while True:
+            await sleep(self._report_every_s, self._stop)
+            with contextlib.suppress(Unavailable):
+                await self._settlement.report()
 
     def _forget(self, trace_ids: Collection[str]) -> None:
         for trace_id in trace_ids:
@@ -235,3 +292,13 @@ class Emitter:
 def _chunks(trace_ids: Sequence[str]) -> Iterator[Sequence[str]]:
     for start in range(0, len(trace_ids), _ASKED_AT_ONCE):
         yield trace_ids[start : start + _ASKED_AT_ONCE]
+
+
+def _is_there(sent: _Sent, found: Sequence[Any]) -> bool:
+    # After a failover to a clock that lags, another entry may have the id.
+    if not found:
+        return False
+    try:
+        return frame.decode(found[0][1]).trace_id == sent.entry.trace_id
+    except (FrameMalformed, FrameUnknown):
+        return False

@@ -30,13 +30,19 @@ class Files:
         self._lock = threading.Lock()
         self._held: set[Segment] = set()
         self._active: Segment | None = None
-        self._next_no = max((int(path.stem) for path in segment.segments(folder)), default=0) + 1
+        self._last_no = max((int(path.stem) for path in segment.segments(folder)), default=0)
 
     @property
     def size(self) -> int:
         """Bytes of the files that hold needed entries."""
         with self._lock:
             return sum(held.size for held in self._held if held.live)
+
+    @property
+    def empty(self) -> bool:
+        """Whether no file holds a needed entry."""
+        with self._lock:
+            return not any(held.live for held in self._held)
 
     def add(self, held: Segment, live: int) -> None:
         """Count *live* entries of *held* as needed; a sealed file without any is removed."""
@@ -66,11 +72,32 @@ class Files:
                 active.sealed = True
                 self._drop_if_done(active)
             self._active = None
-        self._active = Segment.create(self._folder, self._next_no)
-        self._next_no += 1
+        # A file that could not even be removed again keeps its name.
+        self._last_no += 1
+        self._active = Segment.create(self._folder, self._last_no)
         with self._lock:
             self._held.add(self._active)
         return self._active
+
+    def restore(self, folder: Path) -> int:
+        """
+        Write again, to *folder*, what was removed of the files that are needed; for the one thread that writes.
+
+        Returns:
+            How many files were written.
+
+        Raises:
+            OSError: Some are still missing.
+        """
+        self._folder = folder
+        with self._lock:
+            gone = sorted((held for held in self._held if held.live and not held.stands()), key=lambda held: held.path)
+        for held in gone:
+            number = int(held.path.stem)
+            if (folder / held.path.name).exists():
+                self._last_no = number = self._last_no + 1
+            held.restore(folder, number)
+        return len(gone)
 
     def close(self) -> None:
         """Close every file and remove those that nobody needs."""

@@ -13,6 +13,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 from uuid import UUID, uuid4
@@ -20,6 +21,7 @@ from uuid import UUID, uuid4
 from .segment import sync_folder
 
 _LOCK: Final = "lock"
+_MOST_TRIES: Final = 10
 
 
 class Lease:
@@ -34,24 +36,37 @@ class Lease:
         """The spool's own name, a UUID."""
         return self.folder.name
 
+    def intact(self) -> bool:
+        """Whether folder and lock are still to be found where they were."""
+        with contextlib.suppress(OSError):
+            return (self.folder / _LOCK).stat().st_ino == os.fstat(self._descriptor).st_ino
+        return False
+
     def release(self) -> None:
         """Leave the folder to the next owner."""
         os.close(self._descriptor)
 
     def remove(self) -> None:
-        """Delete the folder, its lock last, so that nobody can take it half deleted."""
-        for path in self.folder.iterdir():
-            if path.name != _LOCK:
-                path.unlink()
-        shutil.rmtree(self.folder)
-        os.close(self._descriptor)
+        """
+        Delete the folder, its lock last, so that nobody can take it half deleted.
+
+        Raises:
+            OSError: Some of it is left; it is no longer owned.
+        """
+        try:
+            for path in self.folder.iterdir():
+                if path.name != _LOCK:
+                    path.unlink()
+            shutil.rmtree(self.folder)
+        finally:
+            os.close(self._descriptor)
 
 
-def take_free(root: Path) -> list[Lease]:
-    """Every spool under *root* that nobody owns, by name; this process owns them now."""
+def take_free(root: Path, passed_by: Collection[str] = ()) -> list[Lease]:
+    """Every spool under *root* that nobody owns, but those *passed_by*, by name; this process owns them now."""
     leases = []
     for folder in sorted(root.iterdir()):
-        if _is_spool(folder):
+        if folder.name not in passed_by and _is_spool(folder):
             lease = _try(folder)
             if lease is not None:
                 leases.append(lease)
@@ -60,13 +75,31 @@ def take_free(root: Path) -> list[Lease]:
 
 def create(root: Path) -> Lease:
     """A new, empty spool under *root*, owned by this process."""
-    folder = root / str(uuid4())
-    folder.mkdir(mode=0o700)
-    lease = _try(folder)
-    if lease is None:
-        raise OSError(f"the spool {folder} that was just made is locked by another process")
-    sync_folder(root)
-    return lease
+    for _ in range(_MOST_TRIES):
+        folder = root / str(uuid4())
+        folder.mkdir(mode=0o700)
+        lease = _try(folder)
+        # A planner that looks for orphans may have taken it before it was locked, and removes it.
+        if lease is not None:
+            sync_folder(root)
+            return lease
+    raise OSError(f"spools that are made in {root} are locked by another process")
+
+
+def regained(lost: Lease) -> Lease:
+    """
+    *lost* itself if it is intact; else the same folder made again, or a new one if another process took it meanwhile.
+
+    Raises:
+        OSError: None can be had.
+    """
+    if lost.intact():
+        return lost
+    lost.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    again = _try(lost.folder) or create(lost.folder.parent)
+    sync_folder(lost.folder.parent)
+    lost.release()
+    return again
 
 
 def _try(folder: Path) -> Lease | None:

@@ -6,11 +6,15 @@ One append-only file of the spool, byte by byte.
     body    = trace id (16 bytes) · tenant length u16 · tenant (UTF-8) · record       length counts the body
     crc     = CRC-32 over seq and body
 
-Rule 1: an entry counts when its checksum holds. What follows the last such entry was never acknowledged; damage
-between entries (a bad sector) costs only what it hit.
-Rule 2: bytes are made durable by `sync` alone; a write that failed is undone before anything else is written.
+Rule 1: an entry counts when its checksum holds, at the start and whenever it is read. What follows the last such entry
+was never acknowledged; damage between entries (a bad sector) costs only what it hit.
+Rule 2: bytes are made durable by `sync` alone; a write that failed is undone before anything else is written, and after
+a failed sync the file takes nothing more.
+Rule 3: a file that was removed under its writer has made nothing durable.
 """
 
+import contextlib
+import errno
 import os
 import struct
 import zlib
@@ -78,6 +82,10 @@ class SegmentUnknown(Exception):
     """A file that this program did not write and cannot read: another version's, or no segment at all."""
 
 
+class EntryDamaged(Exception):
+    """What lies in the file is not what was written there."""
+
+
 class Segment:
     """
     An open file of the spool. One thread writes; any thread reads what has been synced.
@@ -101,7 +109,7 @@ class Segment:
         Make an empty file whose name sorts by *first_seq*; durable when this returns.
 
         Raises:
-            OSError: Nothing is left behind.
+            OSError: Nothing that counts is left behind.
         """
         path = folder / f"{first_seq:020d}{_SUFFIX}"
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -111,7 +119,8 @@ class Segment:
             sync_folder(folder)
         except OSError:
             os.close(descriptor)
-            path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                path.unlink()
             raise
         return cls(path, descriptor, len(MAGIC))
 
@@ -127,9 +136,11 @@ class Segment:
             SegmentUnknown: See there; the file is untouched.
         """
         content = path.read_bytes()
-        if not content.startswith(MAGIC) and not MAGIC.startswith(content):
-            raise SegmentUnknown(f"{path} is no spool file of version {MAGIC[8]}")
         entries = list(_scan(content))
+        # A power loss may leave a new file torn or zero, and a bad sector may hit its first bytes; then entries decide.
+        torn = MAGIC.startswith(content[: len(MAGIC)]) or not any(content)
+        if not entries and not torn:
+            raise SegmentUnknown(f"{path} is no spool file of version {MAGIC[8]}")
         size = entries[-1].end if entries else min(len(content), len(MAGIC))
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         if len(content) != size:
@@ -145,28 +156,74 @@ class Segment:
         Write *content* behind the durable bytes and sync.
 
         Raises:
-            OSError: The file is as it was before, or sealed if not even that could be done.
+            FileNotFoundError: Somebody removed or replaced the file; `restore` makes it again.
+            OSError: It cannot be written. In either case it is sealed, and nothing of *content* counts.
         """
         try:
             _write_all(self._descriptor, content, self.size)
             _sync(self._descriptor)
+            if not self.stands():
+                raise FileNotFoundError(errno.ENOENT, "the file was removed", str(self.path))
         except OSError:
             self._undo()
             raise
         self.size += len(content)
 
+    def stands(self) -> bool:
+        """Whether the file is still to be found under its name."""
+        try:
+            named = self.path.stat()
+        except OSError:
+            return False
+        held = os.fstat(self._descriptor)
+        return (named.st_ino, named.st_dev) == (held.st_ino, held.st_dev)
+
+    def restore(self, folder: Path, number: int) -> None:
+        """
+        Write the durable bytes of a file that was removed to a new one, whose name is *number*, in *folder*.
+
+        Raises:
+            OSError: Nothing has changed.
+        """
+        made = Segment.create(folder, number)
+        try:
+            _write_all(made.fileno(), os.pread(self._descriptor, self.size, 0), 0)
+            _sync(made.fileno())
+            # Whoever reads at this moment reads the same bytes on either side of the exchange.
+            os.dup2(made.fileno(), self._descriptor, inheritable=False)
+        except OSError:
+            made.delete()
+            raise
+        made.close()
+        self.path, self.sealed = made.path, True
+
     def read(self, entry: Placed) -> bytes:
-        """The record of *entry*."""
-        return os.pread(self._descriptor, entry.length, entry.offset)
+        """
+        The record of *entry*.
+
+        Raises:
+            EntryDamaged: It has changed since it was written.
+            OSError: It cannot be read.
+        """
+        content = os.pread(self._descriptor, entry.end - entry.start, entry.start)
+        _, checksum, seq = _HEAD.unpack_from(content) if len(content) >= _HEAD.size else (0, 0, 0)
+        if seq != entry.seq or _checksum(seq, content[_HEAD.size :]) != checksum:
+            raise EntryDamaged(f"{self.path}, byte {entry.start}")
+        return content[len(content) - entry.length :]
+
+    def fileno(self) -> int:
+        """The descriptor of the open file."""
+        return self._descriptor
 
     def close(self) -> None:
         """Close the file; it stays."""
         os.close(self._descriptor)
 
     def delete(self) -> None:
-        """Close and remove the file. If the removal is lost in a crash, its entries are sent once more."""
+        """Close and remove the file. If the removal fails or is lost in a crash, its entries are sent once more."""
         self.close()
-        self.path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            self.path.unlink()
 
     def _undo(self) -> None:
         # After a failed sync the kernel may have dropped the pages, so this file takes no further entry either way.
@@ -194,6 +251,8 @@ def sync_folder(folder: Path) -> None:
 
 
 def _scan(content: bytes) -> Iterator[Placed]:
+    if content[: len(b"TLHSPOOL")] == MAGIC[: len(b"TLHSPOOL")] and content[: len(MAGIC)] != MAGIC:
+        return  # of another version, whose entries may mean something else
     start, last_seq = len(MAGIC), 0
     while start + _HEAD.size <= len(content):
         entry = _entry(content, start, last_seq)

@@ -40,10 +40,22 @@ class BrowseResponse(_message.Message):
     def __init__(self, page: _Optional[_Union[_traces_pb2.ListResponse, _Mapping]] = ...) -> None: ...
 
 class PersistedRequest(_message.Message):
-    __slots__ = ("trace_ids",)
+    __slots__ = ("trace_ids", "spools")
     TRACE_IDS_FIELD_NUMBER: _ClassVar[int]
+    SPOOLS_FIELD_NUMBER: _ClassVar[int]
     trace_ids: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, trace_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+    spools: _containers.RepeatedCompositeFieldContainer[SpoolState]
+    def __init__(self, trace_ids: _Optional[_Iterable[str]] = ..., spools: _Optional[_Iterable[_Union[SpoolState, _Mapping]]] = ...) -> None: ...
+
+class SpoolState(_message.Message):
+    __slots__ = ("spool", "settled_before_us", "gone")
+    SPOOL_FIELD_NUMBER: _ClassVar[int]
+    SETTLED_BEFORE_US_FIELD_NUMBER: _ClassVar[int]
+    GONE_FIELD_NUMBER: _ClassVar[int]
+    spool: str
+    settled_before_us: int
+    gone: bool
+    def __init__(self, spool: _Optional[str] = ..., settled_before_us: _Optional[int] = ..., gone: _Optional[bool] = ...) -> None: ...
 
 class PersistedResponse(_message.Message):
     __slots__ = ("trace_ids",)
