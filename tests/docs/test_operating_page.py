@@ -3,11 +3,8 @@
 import asyncio
 import os
 import re
-import sqlite3
-import stat
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 
 from prometheus_client.registry import Collector
@@ -22,22 +19,6 @@ from telha_planner.trace.spool import Spool
 from telha_runtime import redis
 
 PAGE = Path(__file__).parents[2].joinpath("docs/operating.md").read_text(encoding="utf-8")
-
-
-def test_the_live_backup_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
-    """A6: the copy holds what the folder protects."""
-    (command,) = re.findall(r"```sh\n(\(umask.*?)```", PAGE, flags=re.DOTALL)
-    (tmp_path / "data").mkdir()
-    with closing(sqlite3.connect(tmp_path / "data" / "memory.db")) as memory:
-        memory.execute("CREATE TABLE kept (word TEXT)")
-        memory.execute("INSERT INTO kept VALUES ('tram')")
-        memory.commit()
-    environ = {**os.environ, "HOME": str(tmp_path)}
-    subprocess.run(["bash", "-euc", command], cwd=tmp_path, env=environ, check=True, timeout=60)
-    copy = tmp_path / "telha-memory-copy.db"
-    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
-    with closing(sqlite3.connect(copy)) as restored:
-        assert restored.execute("SELECT word FROM kept").fetchall() == [("tram",)]
 
 
 def test_every_meter_is_listed() -> None:

@@ -1,4 +1,4 @@
-"""Commands that run the system, act on its data folder or measure it: up, demo, keys, eval, migrate, copy, version."""
+"""Commands that run the system, act on its data folder or measure it: up, backup, restore, migrate, eval, others."""
 
 import os
 from pathlib import Path
@@ -26,6 +26,8 @@ def register(app: typer.Typer) -> None:
     app.command("eval")(evaluate)
     app.command("migrate")(migrate)
     app.command("copy")(copy)
+    app.command("backup")(backup)
+    app.command("restore")(restore)
     app.command("version")(version)
 
 
@@ -157,6 +159,42 @@ def copy(
     from . import copying
 
     raise typer.Exit(copying.run(source, target, as_json=as_json))
+
+
+def backup(
+    place: Annotated[Path, typer.Argument(metavar="BACKUP", help="The folder to make, or the backup to check.")],
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data", metavar="DIR", help="The data folder; may be running. Default: ./data.", show_default=False
+        ),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Make nothing; read all of BACKUP and say if it holds.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Back a data folder up while it runs, or check a backup."""
+    from . import backup as backing_up
+    from . import output, tables
+    from .problems import UsageInvalid
+
+    if check and data is not None:
+        raise UsageInvalid("--data", "must not be given beside --check, which looks at a backup alone")
+    made = backing_up.check(place) if check else backing_up.take(data or Path("data"), place, os.environ)
+    output.show(made, tables.backup, as_json=as_json)
+
+
+def restore(
+    source: Annotated[Path, typer.Argument(metavar="BACKUP", help="The backup.")],
+    data: Annotated[Path, typer.Option("--data", metavar="DIR", help="The data folder to make; absent or empty.")],
+    as_json: AsJson = False,
+) -> None:
+    """Make a data folder from a backup."""
+    from . import output, tables
+    from . import restore as restoring
+
+    output.show(restoring.run(source, data, os.environ), tables.backup, as_json=as_json)
 
 
 def version(as_json: AsJson = False) -> None:

@@ -176,3 +176,16 @@ def _counted(count: int, kinds: str) -> str:
 
 def _left_out(word: str, each: Json, style: str) -> RenderableType:
     return Text(f"{word}  ", style=style).append(safe(f"{each['path']}: {each['reason']}"))
+
+
+def backup(answer: Json) -> RenderableType:
+    """Which backup, of when, how large, and what was made of it."""
+    stores = ", ".join(f"{store} at schema {schema}" for store, schema in answer["stores"].items())
+    lines = [
+        ("backup", answer["backup"]),
+        ("made", second(instant(answer["madeUs"]))),
+        ("holds", f"{answer['files']:,} files, {answer['bytes']:,} bytes; {stores}"),
+    ]
+    if "data" in answer:
+        lines.append(("restored", answer["data"]))
+    return rows(("", ""), lines)
