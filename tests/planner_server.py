@@ -25,10 +25,12 @@ from telha_planner.models.embedders.questions import Questions
 from telha_planner.models.tokenizers import Tokenizers
 from telha_planner.pipeline import Planning
 from telha_planner.server.administration import AdministrationSurface
+from telha_planner.server.admission import Admission
 from telha_planner.server.call import Service
 from telha_planner.server.context import ContextSurface
 from telha_planner.server.deletions import Deletions
 from telha_planner.server.dispatch import PlanThread, WorkThread
+from telha_planner.server.holders import Holders
 from telha_planner.server.listener import Listener
 from telha_planner.server.memory import MemorySurface
 from telha_planner.server.meters import Meters
@@ -72,8 +74,12 @@ class PlannerServer:
         """Run *coroutine* on the server's loop and wait for it."""
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(60)
 
+    def admission(self) -> Admission | None:
+        """What decides which calls may bring their message; None is the listener's own."""
+        return None
+
     async def _start(self) -> str:
-        self.listener = Listener(self.settings, self._services(), self.meters)
+        self.listener = Listener(self.settings, self._services(), self.meters, self.admission())
         return await self.listener.start()
 
     async def _stop(self) -> None:
@@ -104,6 +110,7 @@ class RealPlanner(PlannerServer):
         spool_bytes: int = 16 << 20,
     ) -> None:
         self.config = config or PlannerConfig()
+        self.holders = Holders()
         super().__init__(self._surfaces, **self.config.server.model_dump(exclude={"port"}))
         self.folder = folder
         self._writer = writer or f"unix:{folder}/no-writer.sock"
@@ -158,6 +165,10 @@ class RealPlanner(PlannerServer):
         """Writes that were let in and are not answered, those in the ingest children included."""
         return self._ingest.held + self._large.held + self.writes.held
 
+    def admission(self) -> Admission:
+        """As in the server."""
+        return Admission(self.config.server, self.holders, self.plan_thread)
+
     def _surfaces(self) -> list[Service]:
         self.spool = Spool.open(self.folder / "spool", self._spool_bytes)
         self.writer = TraceWriter(self._writer, self._token)
@@ -170,6 +181,7 @@ class RealPlanner(PlannerServer):
             now=_now,
             new_trace_id=lambda: str(uuid.uuid4()),
             questions=self._questions,
+            credentials=self.holders,
         )
         self.planning = planning
         self.deletions = Deletions(

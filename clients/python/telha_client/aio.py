@@ -18,6 +18,7 @@ from .connection import (
     DEFAULT_TIMEOUT_S,
     Tls,
     channel_options,
+    channel_target,
     opened_channel,
     pause_before_repeating,
     target,
@@ -51,7 +52,8 @@ class AsyncClient:
     Calls the planner.
 
     Args:
-        address: `host:port` or `unix:…`; default `TELHA_ADDRESS`, else 127.0.0.1:7340.
+        address: `host:port`, several IP addresses with commas between, or `unix:…`; default `TELHA_ADDRESS`, else
+            127.0.0.1:7340.
         key: API key; default `TELHA_KEY`.
         tls: How to use TLS; None is plain text.
         timeout: Seconds for one call, repetitions included.
@@ -75,9 +77,11 @@ class AsyncClient:
         self._target = target(address, key, tls, timeout, affinity=affinity)
         options = channel_options(self._target.address)
         if tls is None:
-            self._channel = grpc.aio.insecure_channel(self._target.address, options=options)
+            self._channel = grpc.aio.insecure_channel(channel_target(self._target.address), options=options)
         else:
-            self._channel = grpc.aio.secure_channel(self._target.address, tls.credentials(), options=options)
+            self._channel = grpc.aio.secure_channel(
+                channel_target(self._target.address), tls.credentials(), options=options
+            )
         self._uploads: grpc.Channel | None = None
         self.memory = AsyncMemory(self)
         self.administration = AsyncAdministration(self)

@@ -17,8 +17,11 @@ DEFAULT_TIMEOUT_S = 30.0
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 """Largest answer that is read; the server's own limit is what decides."""
 ATTEMPTS = 4
-UNTOUCHED = frozenset({"OVERLOADED", "RATE_LIMITED"})
+UNTOUCHED = frozenset({"OVERLOADED", "RATE_LIMITED", "DRAINING"})
 """Reasons with which the server refuses before any work: after them even a write may be repeated."""
+
+BY_TURNS = '{"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": ""}}'
+"""For several addresses: they are asked by turns, and one that says that it drains is asked no more."""
 
 OPTIONS: tuple[tuple[str, str | int], ...] = (
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
@@ -31,6 +34,10 @@ OPTIONS: tuple[tuple[str, str | int], ...] = (
 )
 
 _LOOPBACK = re.compile(r"(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?|unix:.*")
+_SEVERAL = (
+    ("ipv4", re.compile(r"(?:\d+\.\d+\.\d+\.\d+|localhost):\d+")),
+    ("ipv6", re.compile(r"\[[0-9a-fA-F:.]+\]:\d+")),
+)
 _KEY = re.compile(r"[!-~]+")
 _KEY_ID = re.compile(r"telha_([a-z2-7]{12})_")
 
@@ -97,7 +104,8 @@ def target(
     Without an *affinity* it is a hash of the key's id, so that one key stays with one planner.
 
     Raises:
-        ValueError: There is no key, it cannot be a key, *affinity* cannot be sent, or the timeout is not above 0.
+        ValueError: There is no key, it cannot be a key, *affinity* or several addresses cannot be used, or the timeout
+            is not above 0.
     """
     key = key or environ.get("TELHA_KEY")
     if not key:
@@ -109,6 +117,7 @@ def target(
     if affinity is not None and not _AFFINITY.fullmatch(affinity):
         raise ValueError("affinity must be 1 to 255 visible ASCII characters")
     address = address or environ.get("TELHA_ADDRESS") or DEFAULT_ADDRESS
+    channel_target(address)
     metadata = [("authorization", f"Bearer {key}")]
     affinity = affinity or _affinity_of(key)
     if affinity:
@@ -124,15 +133,33 @@ def _affinity_of(key: str) -> str:
 
 def channel_options(address: str) -> tuple[tuple[str, str | int], ...]:
     """Options of a channel to *address*; a proxy of the environment has no say on the way to this very machine."""
-    return (*OPTIONS, ("grpc.enable_http_proxy", 0)) if _LOOPBACK.fullmatch(address) else OPTIONS
+    each = address.split(",")
+    options = (*OPTIONS, ("grpc.service_config", BY_TURNS)) if len(each) > 1 else OPTIONS
+    return (*options, ("grpc.enable_http_proxy", 0)) if all(map(_LOOPBACK.fullmatch, each)) else options
+
+
+def channel_target(address: str) -> str:
+    """
+    *address* as gRPC takes it: several of one kind, with commas between, are one target.
+
+    Raises:
+        ValueError: Several addresses that are not all IP addresses with ports.
+    """
+    each = address.split(",")
+    if len(each) == 1:
+        return address
+    for scheme, pattern in _SEVERAL:
+        if all(map(pattern.fullmatch, each)):
+            return f"{scheme}:{address.replace('localhost', '127.0.0.1')}"
+    raise ValueError("of several addresses each must be an IP address with a port, all of one kind; else give one name")
 
 
 def opened_channel(target: Target) -> grpc.Channel:
     """A channel for synchronous calls; raises `OSError` for a TLS file that cannot be read."""
     options = channel_options(target.address)
     if target.tls is None:
-        return grpc.insecure_channel(target.address, options=options)
-    return grpc.secure_channel(target.address, target.tls.credentials(), options=options)
+        return grpc.insecure_channel(channel_target(target.address), options=options)
+    return grpc.secure_channel(channel_target(target.address), target.tls.credentials(), options=options)
 
 
 def pause_before_repeating(error: TelhaError, *, repeatable: bool, attempt: int, left: float) -> float | None:

@@ -39,7 +39,8 @@ class Client:
     Calls the planner.
 
     Args:
-        address: `host:port` or `unix:…`; default `TELHA_ADDRESS`, else 127.0.0.1:7340.
+        address: `host:port`, several IP addresses with commas between, or `unix:…`; default `TELHA_ADDRESS`, else
+            127.0.0.1:7340.
         key: API key; default `TELHA_KEY`.
         tls: How to use TLS; None is plain text.
         timeout: Seconds for one call, repetitions included.

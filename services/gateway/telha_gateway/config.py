@@ -4,15 +4,19 @@ The gateway's settings: `[gateway]` of the configuration file.
 Rule: nothing is clamped; a value out of range or an unknown key stops the start.
 """
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Milliseconds = Annotated[int, Field(ge=1, le=3_600_000)]
 
 FOREIGN_SECTIONS = frozenset({"planner", "context", "tokens", "embedding", "store", "server", "trace", "writer"})
 """Sections of the other services, which share the file."""
+
+
+_SEVERAL = (re.compile(r"\d+\.\d+\.\d+\.\d+:\d+"), re.compile(r"\[[0-9a-fA-F:.]+\]:\d+"))
 
 
 class GatewaySettings(BaseModel):
@@ -31,6 +35,7 @@ class GatewaySettings(BaseModel):
     max_held_bytes: Annotated[int, Field(ge=1024, le=1 << 40)] = 64 * 1024 * 1024
     timeout_ms: Milliseconds = 30_000
     upload_timeout_ms: Milliseconds = 600_000
+    drain_notice_ms: Annotated[int, Field(ge=0, le=600_000)] = 0
     drain_ms: Annotated[int, Field(ge=0, le=600_000)] = 10_000
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] = "json"
@@ -45,6 +50,14 @@ class GatewaySettings(BaseModel):
                 "planner_tls_authority, planner_tls_certificate and planner_tls_key need planner_tls = true"
             )
         return self
+
+    @field_validator("planner")
+    @classmethod
+    def _addresses(cls, planner: str) -> str:
+        each = planner.split(",")
+        if len(each) > 1 and not any(all(map(kind.fullmatch, each)) for kind in _SEVERAL):
+            raise ValueError("of several planners each must be an IP address with a port, all of one kind")
+        return planner
 
     @model_validator(mode="after")
     def _room_for_one(self) -> "GatewaySettings":

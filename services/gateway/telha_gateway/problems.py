@@ -46,6 +46,7 @@ TITLES: dict[str, str] = {
     "DEADLINE_EXCEEDED": "Too late",
     "TRACE_BACKLOG_FULL": "The trace spool is full",
     "TRACE_PENDING": "The trace cannot be read yet",
+    "DRAINING": "The planner is stopping",
     "UNAVAILABLE": "Not available",
     "INTERNAL": "Internal error",
 }
@@ -153,6 +154,13 @@ def of_fault(fault: RequestFault, code: str) -> Failure:
 def internal() -> Failure:
     """Our fault; the request id finds the cause in the log."""
     return Failure(500, "INTERNAL", "internal error; the request id finds the cause in the log")
+
+
+def is_draining(error: grpc.aio.AioRpcError) -> bool:
+    """Whether a planner refused the call because it is about to end."""
+    info = error_details_pb2.ErrorInfo()
+    found = any(any_.Unpack(info) for any_ in _details(error).details)
+    return found and (info.domain, info.reason) == (DOMAIN, "DRAINING")
 
 
 def of_rpc(error: grpc.aio.AioRpcError, renames: Mapping[str, str]) -> Failure:

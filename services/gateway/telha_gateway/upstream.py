@@ -3,10 +3,12 @@ The way to the planner: one channel, one stub per service, and unary calls that 
 
 Rule 1: the credential passes through untouched; the gateway knows no keys.
 Rule 2: a call never outlives its REST request: not its deadline, not its caller's connection.
+Rule 3: a call that a planner refused because it is about to end is made again: nothing of it was carried out.
 """
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
 from typing import Any, Protocol, TypeVar
 
@@ -21,7 +23,13 @@ from telha.memory.v1.memory_pb2_grpc import MemoryStub
 from telha.planner.v1.planner_pb2_grpc import PlannerStub
 from telha.trace.v1.traces_pb2_grpc import TracesStub
 
+from telha_gateway import problems
 from telha_gateway.config import GatewaySettings
+
+BY_TURNS = '{"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": ""}}'
+"""For several planners: they are asked by turns, and one that says that it drains is asked no more."""
+AGAIN_AFTER_S = (0.05, 0.2, 0.5)
+"""Pauses before a call is made again that a draining planner refused."""
 
 Metadata = Sequence[tuple[str, str]]
 Ask = TypeVar("Ask")
@@ -29,7 +37,7 @@ Part = TypeVar("Part", bound=Message)
 Reply = TypeVar("Reply")
 Answer_co = TypeVar("Answer_co", covariant=True)
 
-_OPTIONS: list[tuple[str, int]] = [
+_OPTIONS: list[tuple[str, int | str]] = [
     ("grpc.max_receive_message_length", -1),  # the planner bounds its answers
     ("grpc.enable_http_proxy", 0),
     ("grpc.initial_reconnect_backoff_ms", 100),
@@ -102,7 +110,19 @@ async def call(
         grpc.aio.AioRpcError: The call failed.
         ClientGone: The caller left; the call was cancelled.
     """
-    return await _answered(method(message, timeout=seconds, metadata=metadata), gone)
+    deadline = time.monotonic() + seconds
+    for pause in AGAIN_AFTER_S:
+        try:
+            return await _answered(method(message, timeout=_left(deadline), metadata=metadata), gone)
+        except grpc.aio.AioRpcError as error:
+            if not problems.is_draining(error) or _left(deadline) < pause:
+                raise
+        await asyncio.sleep(pause)
+    return await _answered(method(message, timeout=_left(deadline), metadata=metadata), gone)
+
+
+def _left(deadline: float) -> float:
+    return max(0.0, deadline - time.monotonic())
 
 
 async def _answered(running: "_Call[Reply]", gone: Callable[[], Awaitable[None]]) -> Reply:
@@ -204,6 +224,9 @@ def credentials(settings: GatewaySettings) -> grpc.ChannelCredentials | None:
 
 def _channel(settings: GatewaySettings) -> grpc.aio.Channel:
     secured = credentials(settings)
+    several = "," in settings.planner
+    options = [*_OPTIONS, ("grpc.service_config", BY_TURNS)] if several else _OPTIONS
+    target = f"ipv{6 if '[' in settings.planner else 4}:{settings.planner}" if several else settings.planner
     if secured is None:
-        return grpc.aio.insecure_channel(settings.planner, options=_OPTIONS)
-    return grpc.aio.secure_channel(settings.planner, secured, options=_OPTIONS)
+        return grpc.aio.insecure_channel(target, options=options)
+    return grpc.aio.secure_channel(target, secured, options=options)

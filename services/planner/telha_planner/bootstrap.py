@@ -34,9 +34,11 @@ from telha_planner.models.embedders.seam import EmbedderMissing
 from telha_planner.models.tokenizers import Tokenizers, TokenizersInvalid
 from telha_planner.pipeline import Planning
 from telha_planner.server.administration import AdministrationSurface
+from telha_planner.server.admission import Admission
 from telha_planner.server.context import ContextSurface
 from telha_planner.server.deletions import Deletions
 from telha_planner.server.dispatch import PlanThread, WorkThread
+from telha_planner.server.holders import Holders
 from telha_planner.server.listener import Listener, ListenFailed
 from telha_planner.server.memory import MemorySurface
 from telha_planner.server.meters import Meters
@@ -99,6 +101,7 @@ async def serve(config: PlannerConfig) -> None:
         columns = Columns(store, config.store.columns_memory_mb * MEBIBYTE, MOST_ROWS_AT_ONCE)
         meters = Meters()
         records, writer, spool = await _trace_path(config, meters, parts)
+        holders = Holders()
         planning = Planning(
             store=store,
             columns=columns,
@@ -108,6 +111,7 @@ async def serve(config: PlannerConfig) -> None:
             now=now,
             new_trace_id=TraceIds(now, os.urandom, spool).next,
             questions=questions,
+            credentials=holders,
         )
         thread = PlanThread(config.server.max_waiting, columns.advance)
         parts.callback(thread.close)
@@ -131,6 +135,7 @@ async def serve(config: PlannerConfig) -> None:
             meters,
             administration,
             write_quota,
+            Admission(config.server, holders, thread),
         )
         await listener.start()
         deletions.start()
@@ -224,6 +229,7 @@ def _listener(
     meters: Meters,
     administration: AdministrationSurface,
     write_quota: Quota,
+    admission: Admission,
 ) -> Listener:
     plan_quota = Quota(config.server.plan_calls_per_minute)
     context_quota = Quota(config.server.context_calls_per_minute)
@@ -234,4 +240,4 @@ def _listener(
         TracesSurface(planning, threads.plans, records, writer, config.server.max_message_bytes),
         administration,
     )
-    return Listener(config.server, [surface.service() for surface in surfaces], meters)
+    return Listener(config.server, [surface.service() for surface in surfaces], meters, admission)

@@ -149,11 +149,14 @@ class ServerSettings(Section):
     port: Annotated[int, Field(ge=0, le=65_535)] = 7340
     max_message_bytes: Annotated[int, Field(ge=1024, le=1 << 30)] = 4 * 1024 * 1024
     max_document_bytes: Annotated[int, Field(ge=1024, le=MAX_DOCUMENT_BYTES)] = 64 * 1024 * 1024
+    max_held_bytes: Annotated[int, Field(ge=1024, le=1 << 40)] = 128 * 1024 * 1024
     max_upload_bytes: Annotated[int, Field(ge=1024, le=1 << 40)] = 256 * 1024 * 1024
     max_waiting: Annotated[int, Field(ge=0, le=10_000)] = 4
     default_deadline_ms: Annotated[int, Field(ge=1, le=3_600_000)] = 30_000
     idempotency_hours: Annotated[int, Field(ge=1, le=720)] = 24
+    drain_notice_ms: Annotated[int, Field(ge=0, le=600_000)] = 0
     drain_ms: Annotated[int, Field(ge=0, le=600_000)] = 10_000
+    max_connection_age_ms: Annotated[int, Field(ge=0, le=86_400_000)] = 300_000
     plan_calls_per_minute: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     context_calls_per_minute: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     write_calls_per_minute: Annotated[int, Field(ge=0, le=1_000_000)] = 0
@@ -163,6 +166,14 @@ class ServerSettings(Section):
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     tls_client_authority: Path | None = None
+
+    @model_validator(mode="after")
+    def _messages_fit(self) -> "ServerSettings":
+        if self.max_held_bytes < self.max_message_bytes:
+            raise ValueError(
+                f"max_held_bytes = {self.max_held_bytes} must be at least max_message_bytes = {self.max_message_bytes}"
+            )
+        return self
 
     @model_validator(mode="after")
     def _uploads_fit(self) -> "ServerSettings":

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from telha_planner import patience
 from telha_planner.core.model import Bools, Float64, Int32, Int64, UInt8, UInt64
 from telha_planner.core.plan import LegCounts, RecallStats
 from telha_planner.core.request import Fragment, SelectRequest
@@ -16,6 +17,8 @@ from telha_planner.trace.record import PoolEntry
 
 CALLER = "caller"
 """Stands for an encoding where every count came with the request."""
+BETWEEN_LOOKS = 64
+"""Texts that are counted before it is looked whether anybody still waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,8 @@ def _counts(pool: Sequence[Fragment], encoding: str, tokenizers: Tokenizers) -> 
     tokens = np.zeros(len(pool), dtype=np.int64)
     estimated = np.zeros(len(pool), dtype=np.bool_)
     for row, fragment in enumerate(pool):
+        if row % BETWEEN_LOOKS == 0:
+            patience.check()
         if fragment.tokens is not None:
             tokens[row] = fragment.tokens
         elif encoding == ESTIMATE:

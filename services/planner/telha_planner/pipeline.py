@@ -9,7 +9,7 @@ Rule 3: nothing here is async and nothing waits but for the store.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -64,6 +64,16 @@ class Drafted:
     circumstances: Circumstances
 
 
+class Credentials(Protocol):
+    """Who wants to know whose a credential is."""
+
+    def proved(self, credential: str, tenant: int, key_id: str) -> None:
+        """It is the key *key_id* of *tenant*."""
+
+    def disproved(self, credential: str) -> None:
+        """It does not hold."""
+
+
 class Planning:
     """
     Plans, one call at a time.
@@ -72,6 +82,7 @@ class Planning:
         now: The clock, µs since 1970 UTC.
         new_trace_id: Makes a UUIDv7.
         questions: The vectors of questions; None without an embedder.
+        credentials: Is told which credentials hold, and which do not.
     """
 
     def __init__(
@@ -85,7 +96,9 @@ class Planning:
         now: Callable[[], int],
         new_trace_id: Callable[[], str],
         questions: Questions | None = None,
+        credentials: Credentials | None = None,
     ) -> None:
+        self._credentials = credentials
         self._store = store
         self._columns = columns
         self._texts = texts
@@ -284,7 +297,11 @@ class Planning:
         with self._store.reading() as connection:
             found = keys.authenticate(connection, credential, self._now)
         if found is None:
+            if self._credentials is not None:
+                self._credentials.disproved(credential)
             raise Unauthenticated
+        if self._credentials is not None:
+            self._credentials.proved(credential, found[0].tenant, found[0].key_id)
         return found
 
     def _recorded(

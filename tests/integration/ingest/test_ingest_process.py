@@ -19,7 +19,8 @@ from telha_planner.core.errors import NotFound, Overloaded, RequestInvalid, Unav
 from telha_planner.ingest.channel import Call, decode, encode
 from telha_planner.ingest.parse import parse
 from telha_planner.ingest.process import IngestFault, IngestProcess
-from telha_planner.memory.records import ClarificationRecord, EdgeRecord, NodeRecord
+from telha_planner.ingest.worker import GIVEN_UP
+from telha_planner.memory.records import ClarificationRecord, EdgeRecord, IdempotencyKey, NodeRecord
 from telha_planner.memory.store import Store
 
 pytestmark = pytest.mark.process
@@ -126,19 +127,56 @@ def test_a_killed_child_is_replaced(tmp_path: Path) -> None:
     run(tmp_path, scenario)
 
 
-def test_a_caller_that_gives_up_disturbs_nobody(tmp_path: Path) -> None:
-    """A1: after a cancelled call the next one gets its own answer, from the same child."""
+LONG = "\n\n".join(f"Tram {number} leaves the depot." for number in range(3000))
+
+
+async def given_up(process: IngestProcess, tenant: int, key: IdempotencyKey | None) -> None:
+    """Begin a long write, and stop waiting while the child is at it."""
+    call = asyncio.create_task(process.ingest(tenant, "acme", [a_document(LONG, "long.md")], key=key))
+    await asyncio.sleep(0.05)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+
+
+def test_calls_that_were_given_up_are_not_begun(tmp_path: Path) -> None:
+    """A1: whether it runs or waits, a call whose caller has gone costs nothing more and holds no place."""
 
     async def scenario(process: IngestProcess, tenant: int) -> None:
-        child = process.pid
-        long = "\n\n".join(f"Tram {number} leaves the depot." for number in range(3000))
-        call = asyncio.create_task(process.ingest(tenant, "acme", [a_document(long, "long.md")]))
-        await asyncio.sleep(0.05)
-        call.cancel()
+        gone = [asyncio.create_task(given_up(process, tenant, None)) for _ in range(5)]
+        await asyncio.wait(gone)
+        assert process.waiting == 0
         done = await process.ingest(tenant, "acme", [a_document("short", "short.md")])
         assert done.sources[0].outcome == "created"
-        again = await process.ingest(tenant, "acme", [a_document(long, "long.md")])
-        assert again.sources[0].outcome == "unchanged"  # what was begun is finished
+        with Store.open(f"sqlite:///{tmp_path}/memory.db", busy_timeout_ms=5000).reading(tenant) as connection:
+            assert connection.exec_driver_sql("SELECT count(*) FROM source").scalar_one() == 1
+
+    run(tmp_path, scenario)
+
+
+def test_the_word_that_a_call_was_given_up_ends_no_other(tmp_path: Path) -> None:
+    """A1: coming late, it meets the next call, which is made again and answered."""
+
+    async def scenario(process: IngestProcess, tenant: int) -> None:
+        assert process.pid is not None
+        call = asyncio.create_task(process.ingest(tenant, "acme", [a_document(LONG, "long.md")]))
+        await asyncio.sleep(0.05)
+        os.kill(process.pid, GIVEN_UP)
+        assert (await call).sources[0].outcome == "created"
+
+    run(tmp_path, scenario)
+
+
+def test_a_caller_that_gives_up_disturbs_nobody(tmp_path: Path) -> None:
+    """A1, M8: what has begun under an idempotency key is finished, by the same child, for the caller's next attempt."""
+
+    async def scenario(process: IngestProcess, tenant: int) -> None:
+        child, key = process.pid, IdempotencyKey("k", bytes(32))
+        await given_up(process, tenant, key)
+        done = await process.ingest(tenant, "acme", [a_document("short", "short.md")])
+        assert done.sources[0].outcome == "created"
+        again = await process.ingest(tenant, "acme", [a_document(LONG, "long.md")], key=key)
+        assert again.replayed
         assert process.pid == child
 
     run(tmp_path, scenario)

@@ -250,12 +250,40 @@ def test_a_drain_finishes_what_runs_and_refuses_what_is_new(echo):
         drained = asyncio.run_coroutine_threadsafe(server.listener.drain(), server._loop)
         assert next(watch).status == NOT_SERVING
         error, info, _ = failure(server.address, "too late", timeout=2)
-        assert (error.code(), info.reason) == (grpc.StatusCode.UNAVAILABLE, "UNAVAILABLE")
+        assert (error.code(), info.reason) == (grpc.StatusCode.UNAVAILABLE, "DRAINING")
         before = time.monotonic()
         assert StringValue.FromString(running.result()).value == "wait"
         drained.result(5)
         # The watch, a call without end, does not hold the drain for its whole grace.
         assert time.monotonic() - before < 3
+
+
+def test_calls_are_answered_while_the_drain_is_announced(echo):
+    """A1: health says NOT_SERVING first, so that balancers go elsewhere before anything is refused."""
+    with PlannerServer(echo.services, drain_notice_ms=600) as server:
+        drained = asyncio.run_coroutine_threadsafe(server.listener.drain(), server._loop)
+        while health(server.address) == SERVING:
+            time.sleep(0.005)
+        assert call(server.address, "welcome")[0] == "welcome"
+        drained.result(5)
+
+
+def test_a_connection_of_age_ends_without_harm_to_its_calls(echo):
+    """A1: a balancer can spread connections anew; no call fails for it."""
+    with (
+        PlannerServer(echo.services, max_connection_age_ms=300) as server,
+        grpc.insecure_channel(server.address) as channel,
+    ):
+        states = []
+        channel.subscribe(states.append)
+        plan = channel.unary_unary(f"/{NAME}/Plan")
+        running = plan.future(StringValue(value="wait").SerializeToString(), timeout=5)
+        raw = StringValue(value="hi").SerializeToString()
+        end = time.monotonic() + 1.5
+        while time.monotonic() < end:
+            assert plan(raw, timeout=5) == raw
+        assert StringValue.FromString(running.result()).value == "wait"
+        assert states.count(grpc.ChannelConnectivity.READY) + states.count(grpc.ChannelConnectivity.IDLE) >= 2
 
 
 def test_a_drain_does_not_wait_longer_than_it_may(echo):

@@ -17,6 +17,7 @@ Every way in which a call can fail, as the caller sees it.
     ├── DeadlineExceeded      too late
     ├── TraceBacklogFull      the call cannot be proven; try again
     ├── TracePending          the trace cannot be read at this moment; try again
+    ├── Draining              the planner is about to end; another one takes the call
     ├── Unavailable           a part is away or busy; try again
     └── Bug                   our fault
 
@@ -255,6 +256,15 @@ class TracePending(TelhaError):
 
     def __init__(self, *, trace_id: str) -> None:
         super().__init__(trace_id=trace_id)
+
+
+class Draining(TelhaError):
+    """The planner is about to end and had not looked at the call: even a write may be made again."""
+
+    kind = Kind.UNAVAILABLE
+    reason = "DRAINING"
+    template = "the planner is stopping; try again"
+    retry_after_ms = 100
 
 
 class Unavailable(TelhaError):

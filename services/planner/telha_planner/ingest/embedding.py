@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import structlog
 
+from telha_planner import patience
 from telha_planner.core.errors import Unavailable, VectorLegUnavailable
 from telha_planner.memory import reembedding, writes_documents
 from telha_planner.memory.cited_texts import texts_to_embed
@@ -28,6 +29,8 @@ BATCH = 256
 BATCH_S = 1.0
 """How long such a call embeds, while other writes wait."""
 AT_ONCE = 16
+BETWEEN_LOOKS = 64
+"""Texts that are embedded before it is looked whether anybody still waits."""
 
 _log = structlog.get_logger(__name__)
 
@@ -142,14 +145,18 @@ def made(embedder: Embedder, texts: Mapping[bytes, str]) -> dict[bytes, bytes]:
     Raises:
         Unavailable: The embedder fails.
     """
-    if not texts:
-        return {}
-    try:
-        vectors = embedder.passages(list(texts.values()))
-    except EmbedderFailed as failed:
-        _log.error("embedding_failed", model=embedder.model.name, texts=len(texts), cause=str(failed))
-        raise Unavailable(part=PART) from failed
-    return {text_hash: vector.tobytes() for text_hash, vector in zip(texts, vectors, strict=True)}
+    found: dict[bytes, bytes] = {}
+    waiting = list(texts)
+    for start in range(0, len(waiting), BETWEEN_LOOKS):
+        patience.check()
+        some = waiting[start : start + BETWEEN_LOOKS]
+        try:
+            vectors = embedder.passages([texts[text_hash] for text_hash in some])
+        except EmbedderFailed as failed:
+            _log.error("embedding_failed", model=embedder.model.name, texts=len(texts), cause=str(failed))
+            raise Unavailable(part=PART) from failed
+        found.update((text_hash, vector.tobytes()) for text_hash, vector in zip(some, vectors, strict=True))
+    return found
 
 
 def passages_of(documents: Iterable[DocumentRecord]) -> Iterator[tuple[bytes, str]]:

@@ -1,13 +1,17 @@
 """
 The planner's side of the ingest child: every write goes through here, so that plans never wait for a parser.
 
-Rule 1: calls are answered in the order they come, one at a time; at most `max_waiting` wait, the next is `Overloaded`.
+Rule 1: calls are answered one at a time, in a line that is fair between tenants (`telha_runtime.line`) and in the order
+they come for each; at most `max_waiting` wait, and who would be one too many is `Overloaded`.
 Rule 2: errors of `core.errors` cross the border as they are. If the child dies, the calls in flight fail with
 `Unavailable`, and the next call starts another child. Whether a write that was in flight came to pass is not known
 then; since ids are the caller's, the same call may be made again, and under its idempotency key it is answered as the
 first one would have been.
 Rule 3: whose key has ended by the time the transaction begins gets `Unauthenticated`, however long the call waited.
-Rule 4: a caller that gives up (cancellation, deadline) does not stop the child in the middle of a transaction.
+Rule 4: a caller that gives up (cancellation, deadline) gives its place back at that moment, and its call is not begun.
+If it runs, the child is told, and ends it before its next step, never in the middle of a transaction; but under an
+idempotency key it goes to its end, since its caller will ask again and could else never be served. Until the child has
+answered, the next call waits here and not in the pipe.
 """
 
 import asyncio
@@ -15,13 +19,16 @@ import contextlib
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 import structlog
 from telha_runtime import logs
+from telha_runtime.line import Holder
+from telha_runtime.turns import LineFull, Turns
 
 from telha_planner.config import EmbeddingSettings
-from telha_planner.core.errors import Overloaded, Unavailable
+from telha_planner.core.errors import DeadlineExceeded, Overloaded, Unavailable
 from telha_planner.memory.idempotency import DEFAULT_KEEP_US
 from telha_planner.memory.receipts import Deletion, SpaceReceipt
 from telha_planner.memory.records import (
@@ -38,9 +45,10 @@ from telha_planner.memory.writes import Spaces
 from .artifact import ArtifactInput
 from .channel import PREFIX, Call, Reply, decode, encode
 from .document import DocumentHeader, DocumentInput
-from .worker import Start
+from .worker import GIVEN_UP, Start
 
 _PART = "ingestion"
+_OWN = Holder("", "upkeep")
 PIECE = 1 << 20
 """Bytes of a document that are on their way to the child at once."""
 
@@ -59,6 +67,14 @@ class Body(NamedTuple):
 
     descriptor: int
     size: int
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """The caller of one call."""
+
+    has_turn: bool = False
+    has_given_up: bool = False
 
 
 class IngestProcess:
@@ -92,15 +108,14 @@ class IngestProcess:
         self._start = Start(
             store_url, busy_timeout_ms, keep_us, log_level, log_format, embedding or EmbeddingSettings()
         )
-        self._max_waiting = max_waiting
+        self._turns = Turns(1, max_waiting)
+        self._calls: set[asyncio.Task[object]] = set()
         self._drain_seconds = drain_seconds
-        self._waiting = 0
         self._number = 0
         self._closed = False
-        self._turn = asyncio.Lock()
         self._child: asyncio.subprocess.Process | None = None
         self._reader: asyncio.Task[None] | None = None
-        self._sending: asyncio.Task[None] | None = None
+        self._is_ready = False
         self._replies: dict[int, asyncio.Future[object]] = {}
 
     @property
@@ -111,7 +126,12 @@ class IngestProcess:
     @property
     def held(self) -> int:
         """Calls that run or wait."""
-        return self._waiting
+        return len(self._calls)
+
+    @property
+    def waiting(self) -> int:
+        """Calls that wait for the one that runs."""
+        return self._turns.waiting
 
     async def start(self) -> None:
         """
@@ -121,23 +141,24 @@ class IngestProcess:
             Unavailable: It ended at once.
             IngestFault: It cannot open the store.
         """
-        async with self._turn:
+        async with self._turns.turn(_OWN):
             await self._ensure()
 
     async def close(self) -> None:
         """Refuse new calls, let the accepted ones end, stop the child."""
         self._closed = True
-        async with self._turn:
-            child, self._child = self._child, None
-            if child is None or child.stdin is None:
-                return
-            child.stdin.close()
-            try:
-                await asyncio.wait_for(child.wait(), self._drain_seconds)
-            except TimeoutError:
-                _log.warning("ingest_killed", pid=child.pid, reason="it did not end in time")
-                child.kill()
-                await child.wait()
+        if self._calls:
+            await asyncio.wait(self._calls)
+        child, self._child = self._child, None
+        if child is None or child.stdin is None:
+            return
+        child.stdin.close()
+        try:
+            await asyncio.wait_for(child.wait(), self._drain_seconds)
+        except TimeoutError:
+            _log.warning("ingest_killed", pid=child.pid, reason="it did not end in time")
+            child.kill()
+            await child.wait()
         if self._reader is not None:
             await self._reader
 
@@ -261,23 +282,59 @@ class IngestProcess:
         """
         return cast("Reembedded", await self._call("reembed", tenant, after, by=by))
 
-    async def _call(self, method: str, *arguments: object, body: "Body | None" = None, by: By = None) -> object:
+    async def _call(
+        self, method: str, tenant: int, *arguments: object, body: "Body | None" = None, by: By = None
+    ) -> object:
         if self._closed:
             raise Unavailable(part=_PART)
-        if self._waiting > self._max_waiting:
-            raise Overloaded
-        self._waiting += 1
+        caller = _Waiting()
+        call = asyncio.create_task(self._in_turn(caller, method, tenant, *arguments, body=body, by=by))
+        self._calls.add(call)
         try:
-            async with self._turn:
+            return await asyncio.shield(call)
+        except asyncio.CancelledError:
+            if caller.has_turn:
+                if not any(isinstance(argument, IdempotencyKey) for argument in arguments):
+                    caller.has_given_up = True
+                    self._tell_given_up()
+                call.add_done_callback(_look)
+            else:
+                call.cancel()
+            raise
+        finally:
+            self._calls.discard(call)
+
+    async def _in_turn(
+        self, caller: "_Waiting", method: str, tenant: int, *arguments: object, body: "Body | None", by: By
+    ) -> object:
+        copy = Body(os.dup(body.descriptor), body.size) if body else None
+        try:
+            async with self._turns.turn(Holder(tenant, by)):
+                caller.has_turn = True
                 try:
                     await self._ensure()
                 except IngestFault as fault:
                     # The first child could open the store, so this is how the store is at the moment.
                     _log.error("ingest_not_started", reason=str(fault))
                     raise Unavailable(part=_PART) from None
-                return await self._exchange(method, arguments, body, by)
+                while True:
+                    try:
+                        return await self._exchange(method, (tenant, *arguments), copy, by)
+                    except DeadlineExceeded:
+                        if caller.has_given_up:
+                            raise
+                        # The word that the call before was given up came when that had just ended: this one is meant
+                        # by nobody, and nothing of it was written.
+        except LineFull:
+            raise Overloaded from None
         finally:
-            self._waiting -= 1
+            if copy is not None:
+                os.close(copy.descriptor)
+
+    def _tell_given_up(self) -> None:
+        if self._child is not None and self._is_ready and self._replies:
+            with contextlib.suppress(ProcessLookupError):
+                self._child.send_signal(GIVEN_UP)
 
     async def _ensure(self) -> None:
         if self._child is not None:
@@ -294,7 +351,9 @@ class IngestProcess:
         self._child = child
         self._reader = asyncio.create_task(self._read(child))
         try:
+            self._is_ready = False
             await self._exchange("start", (self._start,))
+            self._is_ready = True  # it knows the signal by now
         except IngestFault:
             await self._reader  # it ends by itself now, and the next call needs another one
             raise
@@ -303,8 +362,6 @@ class IngestProcess:
     async def _exchange(
         self, method: str, arguments: tuple[object, ...], body: "Body | None" = None, by: By = None
     ) -> object:
-        if self._sending is not None:  # a caller gave up while its call was on its way
-            await asyncio.wait([self._sending])
         child = self._child
         if child is None or child.stdin is None:
             raise Unavailable(part=_PART)
@@ -314,9 +371,7 @@ class IngestProcess:
         self._replies[number] = reply
         try:
             message = encode(Call(number, method, arguments, body.size if body else None, by))
-            copy = Body(os.dup(body.descriptor), body.size) if body else None
-            self._sending = asyncio.create_task(_send(child.stdin, message, copy))
-            await asyncio.shield(self._sending)
+            await _send(child.stdin, message, body)
             return await reply
         finally:
             self._replies.pop(number, None)
@@ -340,7 +395,7 @@ class IngestProcess:
 
     def _settle(self, reply: Reply) -> None:
         waiting = self._replies.get(reply.number)
-        if waiting is None or waiting.done():  # the caller has given up
+        if waiting is None or waiting.done():
             return
         if reply.error is not None:
             waiting.set_exception(reply.error)
@@ -351,17 +406,18 @@ class IngestProcess:
 
 
 async def _send(pipe: asyncio.StreamWriter, message: bytes, body: Body | None) -> None:
-    """Write a whole call; closes the body's descriptor. A pipe that breaks is told by its reader."""
-    try:
-        with contextlib.suppress(ConnectionError):
-            pipe.write(message)
+    """Write a whole call. A pipe that breaks is told by its reader."""
+    with contextlib.suppress(ConnectionError):
+        pipe.write(message)
+        await pipe.drain()
+        sent = 0
+        while body is not None and sent < body.size:
+            piece = await asyncio.to_thread(os.pread, body.descriptor, PIECE, sent)
+            pipe.write(piece)
             await pipe.drain()
-            sent = 0
-            while body is not None and sent < body.size:
-                piece = await asyncio.to_thread(os.pread, body.descriptor, PIECE, sent)
-                pipe.write(piece)
-                await pipe.drain()
-                sent += len(piece)
-    finally:
-        if body is not None:
-            os.close(body.descriptor)
+            sent += len(piece)
+
+
+def _look(call: "asyncio.Task[object]") -> None:
+    if not call.cancelled():
+        call.exception()  # nobody waits for it any more

@@ -7,6 +7,8 @@ write transaction opens, so the lock is held for the inserts alone.
 Rule 1: it ends with its parent: by the kernel's word when the parent dies, and at the end of its requests.
 Rule 2: signals to the group (Ctrl-C) do not stop it; the parent drains it by closing the pipe.
 Rule 3: replies have a descriptor of their own, so that nothing a library prints can come between.
+Rule 4: `GIVEN_UP` says that nobody waits for the call that runs; it ends at its next look (`telha_planner.patience`),
+which is never inside a transaction.
 """
 
 import gc
@@ -22,6 +24,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 from telha_runtime import logs
 from telha_runtime.process import die_with_parent
 
+from telha_planner import patience
 from telha_planner.config import EmbeddingSettings
 from telha_planner.core.errors import RequestInvalid, TelhaError
 from telha_planner.memory.embedded import Embedded, Unprepared
@@ -41,6 +44,7 @@ from telha_planner.memory.writes import Spaces, Writer
 from telha_planner.models.analysis import term_counts
 from telha_planner.models.embedders.opening import opened
 from telha_planner.models.tokenizers import token_counts
+from telha_planner.patience import Patience
 
 from . import artifact
 from .artifact import ArtifactInput
@@ -48,6 +52,8 @@ from .channel import PREFIX, Call, Reply, decode, encode
 from .document import MAX_BASE_SPANS, MAX_STREAMED_SPANS, DocumentHeader, DocumentInput, TooManySpans
 from .embedding import Embedding
 from .parse import WINDOW_KIND, parse
+
+GIVEN_UP = signal.SIGUSR1
 
 _NICENESS = 5  # plans come first
 _OBJECTS_BEFORE_COLLECTION = 50_000  # records are many, small and free of cycles
@@ -154,9 +160,14 @@ class Worker:
         self, tenant: int, records: Sequence[DocumentRecord], write: Callable[[Embedded | None], Committed]
     ) -> Committed:
         try:
-            return write(self.embedding.of_documents(tenant, records, every=False))
+            return write(self._vectors(tenant, records, every=False))
         except Unprepared:
-            return write(self.embedding.of_documents(tenant, records, every=True))
+            return write(self._vectors(tenant, records, every=True))
+
+    def _vectors(self, tenant: int, records: Sequence[DocumentRecord], *, every: bool) -> Embedded | None:
+        vectors = self.embedding.of_documents(tenant, records, every=every)
+        patience.check()
+        return vectors
 
 
 METHODS = (
@@ -177,6 +188,7 @@ def _parsed(tenant_name: str, documents: Sequence[DocumentInput]) -> list[Docume
     records: list[DocumentRecord] = []
     left = MAX_BASE_SPANS
     for index, document in enumerate(documents):
+        patience.check()
         try:
             records.append(parse(document, tenant_name, left))
         except RequestInvalid as error:
@@ -201,12 +213,16 @@ def _streamed(tenant_name: str, header: DocumentHeader, content: bytes) -> Docum
 def serve(requests: BinaryIO, replies: BinaryIO) -> None:
     """Answer calls until *requests* ends; the first must be `start`."""
     worker: Worker | None = None
-    while (call := _next_call(requests)) is not None:
+    current = Patience()
+    signal.signal(GIVEN_UP, lambda *_: current.end())
+    while (call := _next_call(requests)) is not None:  # a call may be given up while it is being read
         if worker is None:
             worker, reply = _opened(cast("Start", call.arguments[0]), call.number)
         else:
             asked = worker.on_behalf_of(call.key_id)
-            reply = _answer(call, getattr(asked, call.method) if call.method in METHODS else None)
+            with patience.lasting(current):
+                reply = _answer(call, getattr(asked, call.method) if call.method in METHODS else None)
+            current = Patience()
         replies.write(encode(reply))
         replies.flush()
         if worker is None:

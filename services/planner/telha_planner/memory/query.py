@@ -13,6 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
+from telha_planner import patience
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.predicate import AllOf, AnyOf, Condition, Expression, Field, Not, Scalar, Where
 from telha_planner.core.request import OPEN_END, format_uuid
@@ -174,6 +175,7 @@ class _Terms:
         """The ids of the terms of *text*."""
         found = self._held.get(text)
         if found is None:
+            patience.check()
             if self.analysed > self._held_until:
                 self._held.clear()
                 self._held_until = self.analysed + _TERMS_HELD

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from telha_planner import patience
 from telha_planner.columns.snapshot import Snapshot
 from telha_planner.columns.view import View
 from telha_planner.core.errors import RequestInvalid
@@ -89,6 +90,7 @@ def satisfying(snapshot: Snapshot, view: View, places: Int64, where: Predicate, 
     Raises:
         RequestInvalid: More than `MAX_EXAMINED` nodes had to be examined, or more than `MAX_WORK` done.
         PropertiesErased: An erasure has taken one away since the columns were read.
+        DeadlineExceeded: Nobody waits for the answer any more.
     """
     found: list[int] = []
     examined = work = 0
@@ -96,6 +98,7 @@ def satisfying(snapshot: Snapshot, view: View, places: Int64, where: Predicate, 
     while examined < len(places):
         batch = places[examined : examined + (_BATCH if examined else _FIRST_BATCH)]
         for place, node in zip(batch.tolist(), facts_of(snapshot, view, batch), strict=True):
+            patience.check()
             examined += 1
             work += (node.size + NODE_WORK) * where.conditions
             holds = where.holds(node)

@@ -105,7 +105,9 @@ class AdministrationSurface:
 
         caller, request = await self._as_caller(call, read, self._quota)
         tenant, draft = read_tenant(request), read_draft(request)
-        key, info = await self._writes.run(lambda: self._directory.create_key(caller, tenant, draft), call.deadline)
+        key, info = await self._writes.run(
+            lambda: self._directory.create_key(caller, tenant, draft), call.deadline, call.holder
+        )
         return pb.CreateKeyResponse(key=key, api_key=key_message(info))
 
     async def list_keys(self, raw: bytes, call: Call) -> pb.ListKeysResponse:
@@ -139,7 +141,7 @@ class AdministrationSurface:
             return key_id
 
         caller, key_id = await self._as_caller(call, read)
-        info = await self._writes.run(lambda: self._directory.revoke_key(caller, key_id), call.deadline)
+        info = await self._writes.run(lambda: self._directory.revoke_key(caller, key_id), call.deadline, call.holder)
         return pb.RevokeKeyResponse(api_key=key_message(info))
 
     async def create_tenant(self, raw: bytes, call: Call) -> pb.CreateTenantResponse:
@@ -152,7 +154,9 @@ class AdministrationSurface:
             return name
 
         caller, name = await self._as_caller(call, read, self._quota)
-        info, created = await self._writes.run(lambda: self._directory.create_tenant(caller, name), call.deadline)
+        info, created = await self._writes.run(
+            lambda: self._directory.create_tenant(caller, name), call.deadline, call.holder
+        )
         return pb.CreateTenantResponse(tenant=tenant_message(info), created=created)
 
     async def list_tenants(self, raw: bytes, call: Call) -> pb.ListTenantsResponse:
@@ -239,7 +243,7 @@ class AdministrationSurface:
             caller = self._planning.caller(credential)
             return caller, work(caller)
 
-        caller, result = await self._thread.run(run, call.deadline)
+        caller, result = await self._thread.run(run, call.deadline, call.holder)
         call.tenant = caller.tenant_name
         return caller, result
 

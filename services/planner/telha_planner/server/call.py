@@ -17,18 +17,20 @@ from typing import Any
 import grpc
 import structlog
 from google.protobuf.message import Message
+from telha_runtime.line import Holder
 
 from telha_planner.core.errors import (
     Bug,
     DeadlineExceeded,
+    Draining,
     MessageTooLarge,
     RateLimited,
     RequestInvalid,
     TelhaError,
     Unauthenticated,
-    Unavailable,
 )
 
+from .admission import Admission, missing
 from .meters import Meters
 from .quota import Quota
 from .status import DETAILS_KEY, code_of, details_of, message_of
@@ -54,6 +56,7 @@ class Call:
     Attributes:
         credential: The bearer token as sent; empty when there is none.
         deadline: On the clock of `time.monotonic()`; every call has one.
+        holder: Whose places and time it takes.
         trace_id, tenant: Set by the handler, for the access line.
     """
 
@@ -61,6 +64,7 @@ class Call:
     request_id: str
     credential: str
     deadline: float
+    holder: Holder
     trace_id: str = ""
     tenant: str = ""
 
@@ -138,6 +142,7 @@ class Endpoint:
         max_message_bytes: Largest request and largest answer.
         in_flight: Counts the call while it is being answered.
         meters: Counts it by method and code when it ends.
+        admission: Decides whether it may bring its message.
     """
 
     def __init__(
@@ -149,7 +154,9 @@ class Endpoint:
         max_message_bytes: int,
         in_flight: InFlight,
         meters: Meters,
+        admission: Admission,
     ) -> None:
+        self._admission = admission
         self._name = f"{service.name}/{method}"
         self._handler = service.methods.get(method)
         self._stream_handler = service.streams.get(method)
@@ -159,17 +166,15 @@ class Endpoint:
         self._in_flight = in_flight
         self._meters = meters
 
-    async def __call__(self, request: bytes | AsyncIterator[bytes], context: Context) -> bytes | None:
+    async def __call__(self, messages: AsyncIterator[bytes], context: Context) -> bytes | None:
         """Answer the call, or abort it with a status that names the cause (then nothing is returned)."""
         started = time.monotonic()
         call = self._open(context, started)
-        if not isinstance(request, bytes):
-            request = self._whole(request, context)
-        outcome: bytes | TelhaError = Unavailable(part="the planner")
+        outcome: bytes | TelhaError = Draining()
         try:
             if not self._in_flight.draining:
                 with self._in_flight:
-                    outcome = await self._answer(request, call, started)
+                    outcome = await self._answer(messages, context, call, started)
         except asyncio.CancelledError:
             self._note(call, started, "CANCELLED")
             raise
@@ -187,26 +192,33 @@ class Endpoint:
             if len(message) > self._max_message_bytes:
                 raise MessageTooLarge(limit=self._max_message_bytes)
             yield message
-        # A broken connection ends the messages too, a moment before the call is cancelled.
-        await asyncio.sleep(CANCELLATION_S)
-        if context.cancelled():
-            raise asyncio.CancelledError
+        await _not_broken_off(context)
 
-    async def _handled(self, request: bytes | AsyncIterator[bytes], call: Call) -> Message:
-        if isinstance(request, bytes):
-            if len(request) > self._max_message_bytes:
+    async def _handled(self, messages: AsyncIterator[bytes], context: Context, call: Call) -> Message:
+        self._admission.look(call.holder)
+        if self._stream_handler is not None:
+            return await self._stream_handler(self._whole(messages, context), call)
+        room = self._admission.message(call.holder)
+        try:
+            message = await room.read(messages)
+            if message is None:
+                await _not_broken_off(context)
+                raise missing()
+            if len(message) > self._max_message_bytes:
                 raise MessageTooLarge(limit=self._max_message_bytes)
-            if self._handler is not None:
-                return await self._handler(request, call)
-        elif self._stream_handler is not None:
-            return await self._stream_handler(request, call)
-        raise Bug(request_id=call.request_id)
+            if self._handler is None:
+                raise Bug(request_id=call.request_id)
+            return await self._handler(message, call)
+        finally:
+            room.close()
 
-    async def _answer(self, request: bytes | AsyncIterator[bytes], call: Call, started: float) -> bytes | TelhaError:
+    async def _answer(
+        self, messages: AsyncIterator[bytes], context: Context, call: Call, started: float
+    ) -> bytes | TelhaError:
         limit = asyncio.timeout(call.deadline - started)
         try:
             async with limit:
-                answer = (await self._handled(request, call)).SerializeToString()
+                answer = (await self._handled(messages, context, call)).SerializeToString()
             if len(answer) > self._max_message_bytes:
                 return MessageTooLarge(limit=self._max_message_bytes)
             return bytes(answer)
@@ -229,11 +241,13 @@ class Endpoint:
         scheme, _, credential = str(credentials[0]).partition(" ") if len(credentials) == 1 else ("", "", "")
         remaining = context.time_remaining()
         deadline = now + (self._default_deadline_s if remaining is None else min(remaining, MAX_DEADLINE_S))
+        credential = credential.strip() if scheme.lower() == "bearer" else ""
         return Call(
             method=self._name,
             request_id=request_id,
-            credential=credential.strip() if scheme.lower() == "bearer" else "",
+            credential=credential,
             deadline=deadline,
+            holder=self._admission.holders.of(credential),
         )
 
     def _reason(self, error: TelhaError) -> str:
@@ -253,3 +267,10 @@ class Endpoint:
             key=key.group(1) if key else "",
             **more,
         )
+
+
+async def _not_broken_off(context: Context) -> None:
+    # A broken connection ends the messages too, a moment before the call is cancelled.
+    await asyncio.sleep(CANCELLATION_S)
+    if context.cancelled():
+        raise asyncio.CancelledError

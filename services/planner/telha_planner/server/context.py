@@ -64,7 +64,7 @@ class ContextSurface:
             planner_ms = (time.perf_counter() - started) * 1000
             return answer, planner_ms, build_response(answer, wanted)
 
-        answer, planner_ms, response = await self._threads.run(work, call.deadline)
+        answer, planner_ms, response = await self._threads.run(work, call.deadline, call.holder)
         kept = await proven(self._records, answer, call)
         if not kept:
             response.trace_id = ""

@@ -1,8 +1,10 @@
 """
 The gRPC listener: one port or unix socket, with health, reflection, limits, TLS and a graceful end.
 
-Rule 1: a port that is taken is an error, never shared silently. Rule 2: while draining, health says NOT_SERVING, new
-calls are refused as UNAVAILABLE, and calls in flight have `drain_ms` to finish.
+Rule 1: a port that is taken is an error, never shared silently. Rule 2: at the end health says NOT_SERVING first, while
+calls are still answered for `drain_notice_ms`, so that balancers and clients can go elsewhere; then new calls are
+refused as `Draining`, and calls in flight have `drain_ms` to finish. Rule 3: connections end at a certain age, each at
+an instant of its own and without harm to its calls, so that a balancer can spread them anew.
 """
 
 import asyncio
@@ -20,13 +22,19 @@ from grpc_reflection.v1alpha import reflection
 
 from telha_planner.config import ServerSettings
 
+from .admission import Admission
 from .call import Endpoint, InFlight, Service
+from .holders import Holders
 from .meters import Meters
 
-MAX_STREAMS_PER_CONNECTION = 1024
+MAX_STREAMS_PER_CONNECTION = 256
 MAX_METADATA_BYTES = 16_384
-MIN_PING_INTERVAL_MS = 10_000
-"""Go and Java clients keep alive every 10 s at the fastest; a stricter server would end their connections."""
+MIN_PING_INTERVAL_MS = 5_000
+"""Go and Java clients keep alive every 10 s at the fastest, give or take; a stricter server would end connections."""
+UNREAD_BYTES = 65_535
+"""What a client may send of a message that nobody reads yet: the window of HTTP/2, which is not to grow by itself."""
+CONNECTION_GRACE_MS = 3_600_000
+"""What calls under way on a connection that has come of age have to end: as long as the longest deadline by default."""
 KEEPALIVE_MS = 60_000
 KEEPALIVE_TIMEOUT_MS = 20_000
 MAX_UNIX_PATH_BYTES = 107
@@ -49,12 +57,18 @@ class Listener:
     """
     Serves *services* until it is drained.
 
+    Args:
+        admission: Decides which calls may bring their message; of its own if None.
+
     Attributes:
         address: Where clients reach it, with the real port, once started.
     """
 
-    def __init__(self, settings: ServerSettings, services: Sequence[Service], meters: Meters) -> None:
+    def __init__(
+        self, settings: ServerSettings, services: Sequence[Service], meters: Meters, admission: Admission | None = None
+    ) -> None:
         self._settings = settings
+        self._admission = admission or Admission(settings, Holders(), None)
         self._meters = meters
         self._in_flight = InFlight()
         self._health = health.aio.HealthServicer()  # type: ignore[attr-defined]  # the stubs lack aio
@@ -96,9 +110,10 @@ class Listener:
         return self.address
 
     async def drain(self) -> None:
-        """Refuse new calls, let calls in flight finish within `drain_ms`, then stop."""
-        self._in_flight.draining = True
+        """Give notice, refuse new calls, let calls in flight finish within `drain_ms`, then stop."""
         await self._health.enter_graceful_shutdown()
+        await asyncio.sleep(self._settings.drain_notice_ms / 1000)
+        self._in_flight.draining = True
         grace = self._settings.drain_ms / 1000
         # The transport cancels calls that it has not handed over when it stops; so it stops when there are none left.
         with contextlib.suppress(TimeoutError):
@@ -107,10 +122,9 @@ class Listener:
         await self._server.stop(min(STOP_S, grace))
 
     def _register(self, service: Service) -> None:
-        handlers = {
-            **{name: grpc.unary_unary_rpc_method_handler(self._endpoint(service, name)) for name in service.methods},
-            **{name: grpc.stream_unary_rpc_method_handler(self._endpoint(service, name)) for name in service.streams},
-        }
+        # A method of one message is served as a stream of one: else gRPC would buffer it before asking anybody.
+        names = (*service.methods, *service.streams)
+        handlers = {name: grpc.stream_unary_rpc_method_handler(self._endpoint(service, name)) for name in names}
         self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service.name, handlers),))
 
     def _endpoint(self, service: Service, method: str) -> Any:  # noqa: ANN401 (the stubs know no generic handlers)
@@ -121,6 +135,7 @@ class Listener:
             max_message_bytes=self._settings.max_message_bytes,
             in_flight=self._in_flight,
             meters=self._meters,
+            admission=self._admission,
         )
         return endpoint.__call__  # gRPC looks whether it is a coroutine function, which an object is not
 
@@ -134,7 +149,14 @@ def address_of(settings: ServerSettings) -> str:
 
 
 def _options(settings: ServerSettings) -> list[tuple[str, Any]]:
+    age: list[tuple[str, Any]] = []
+    if settings.max_connection_age_ms:
+        age.append(("grpc.max_connection_age_ms", settings.max_connection_age_ms))
+        age.append(("grpc.max_connection_age_grace_ms", CONNECTION_GRACE_MS))
     return [
+        *age,
+        ("grpc.http2.bdp_probe", 0),
+        ("grpc.http2.lookahead_bytes", UNREAD_BYTES),
         ("grpc.max_receive_message_length", min(REFUSED_IN_WORDS * settings.max_message_bytes, MAX_GRPC_BYTES)),
         ("grpc.max_send_message_length", settings.max_message_bytes),
         ("grpc.max_metadata_size", MAX_METADATA_BYTES),

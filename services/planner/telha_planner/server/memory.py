@@ -125,7 +125,7 @@ class MemorySurface:
 
         caller, (sent, header) = await self._as_caller(call, "write", read)
         announced = sent.content_bytes if sent.HasField("content_bytes") else None
-        with self._uploads.opened(announced) as upload:
+        with self._uploads.opened(caller.tenant, announced) as upload:
             async for message in messages:
                 await upload.add(read_part(message, "chunk").chunk)
             key = read_key(sent, call.method, caller, upload.digest())
@@ -236,7 +236,7 @@ class MemorySurface:
             caller.need(right)
             return caller, work(caller)
 
-        caller, result = await self._thread.run(run, call.deadline)
+        caller, result = await self._thread.run(run, call.deadline, call.holder)
         call.tenant = caller.tenant_name
         return caller, result
 

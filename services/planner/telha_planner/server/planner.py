@@ -80,7 +80,7 @@ class PlannerSurface:
         return await self._answered(work, call)
 
     async def _answered(self, work: Callable[[QuestionVector | None], tuple[Answer, R]], call: Call) -> R:
-        answer, response = await self._threads.run(work, call.deadline)
+        answer, response = await self._threads.run(work, call.deadline, call.holder)
         if not await proven(self._records, answer, call):
             response.plan.trace_id = ""
         return response

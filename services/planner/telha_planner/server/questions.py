@@ -12,10 +12,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from telha_runtime.line import Holder
+from telha_runtime.turns import LineFull, Turns
+
 from telha_planner.core.errors import Overloaded
 from telha_planner.models.embedders.questions import QuestionNotEmbedded, Questions, QuestionVector
 
-from .dispatch import PlanThread
+from .dispatch import UPKEEP, PlanThread
 
 T = TypeVar("T")
 
@@ -37,12 +40,11 @@ class QuestionThreads:
     def __init__(self, plans: PlanThread, questions: Questions | None) -> None:
         self.plans = plans
         self._questions = questions
-        self._asked = 0
-        self._most = 0
+        self._turns: Turns | None = None
         self._pool: ThreadPoolExecutor | None = None
         if questions is not None:
             parallel = questions.embedder.parallel
-            self._most = parallel + WAITING
+            self._turns = Turns(parallel, WAITING)
             self._pool = ThreadPoolExecutor(parallel, thread_name_prefix="embed")
 
     def warm(self) -> None:
@@ -57,34 +59,33 @@ class QuestionThreads:
         if self._questions is not None:
             self._questions.embedder.close()
 
-    async def run(self, work: Callable[[QuestionVector | None], T], deadline: float) -> T:
+    async def run(self, work: Callable[[QuestionVector | None], T], deadline: float, holder: Holder = UPKEEP) -> T:
         """
         Run *work* on the plan thread; once more with the vector, if it asks for one.
 
         Args:
             deadline: `time.monotonic()` after which starting is pointless.
+            holder: Whose places it takes, on both.
 
         Raises:
             Overloaded: Too much waits for the plan thread or for the embedder.
             DeadlineExceeded: The deadline passed before the work began.
         """
         try:
-            return await self.plans.run(lambda: work(None), deadline)
+            return await self.plans.run(lambda: work(None), deadline, holder)
         except QuestionNotEmbedded as missing:
             text = missing.text
-        vector = await self._vector(text, deadline)
-        return await self.plans.run(lambda: work(vector), deadline)
+        vector = await self._vector(text, deadline, holder)
+        return await self.plans.run(lambda: work(vector), deadline, holder)
 
-    async def _vector(self, text: str, deadline: float) -> QuestionVector:
-        if self._pool is None or self._questions is None:
+    async def _vector(self, text: str, deadline: float, holder: Holder) -> QuestionVector:
+        if self._pool is None or self._questions is None or self._turns is None:
             raise RuntimeError("a question to embed, and no embedder")
-        if self._asked >= self._most:
-            raise Overloaded
-        self._asked += 1
         try:
-            making = asyncio.get_running_loop().run_in_executor(self._pool, self._questions.vector, text)
-            return await asyncio.wait_for(making, max(0.0, SHARE * (deadline - time.monotonic())))
+            async with asyncio.timeout(max(0.0, SHARE * (deadline - time.monotonic()))), self._turns.turn(holder):
+                making = asyncio.get_running_loop().run_in_executor(self._pool, self._questions.vector, text)
+                return await making
+        except LineFull:
+            raise Overloaded from None
         except TimeoutError:
             return QuestionVector(None, skipped=TOO_SLOW)
-        finally:
-            self._asked -= 1

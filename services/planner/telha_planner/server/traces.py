@@ -75,7 +75,7 @@ class TracesSurface:
 
     async def _reader(self, call: Call) -> Caller:
         credential = call.need_credential()
-        caller = await self._thread.run(lambda: self._planning.caller(credential), call.deadline)
+        caller = await self._thread.run(lambda: self._planning.caller(credential), call.deadline, call.holder)
         call.tenant = caller.tenant_name
         caller.need("read")
         return caller

@@ -3,13 +3,15 @@ Documents on their way in: the bytes of each stream go to an unnamed temporary f
 
 Rule 1: a stream is refused at the byte that is one too many, and at the door if it says so itself.
 Rule 2: all streams together hold at most `max_total` bytes, a new one at least `least` of them, so that neither their
-number nor their sizes can exhaust the disk or, by their messages, memory.
+number nor their sizes can exhaust the disk or, by their messages, memory. A tenant's first stream may take what is
+free; with more of them it leaves as much free as it holds, so that one tenant cannot keep the others out (`shares`).
 Rule 3: whatever ends a stream, its file is gone with it: it has no name.
 Rule 4: a stream that brings nothing for a while ends, so that callers who hang do not hold the room of all others.
 """
 
 import asyncio
 import tempfile
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from typing import IO
@@ -17,7 +19,9 @@ from typing import IO
 from blake3 import blake3
 
 from telha_planner.config import ServerSettings
-from telha_planner.core.errors import DeadlineExceeded, DocumentTooLarge, Overloaded, RequestInvalid
+from telha_planner.core.errors import DeadlineExceeded, DocumentTooLarge, RequestInvalid
+
+from .shares import Shares
 
 RETRY_AFTER_MS = 1000
 LONGEST_PAUSE_S = 60.0
@@ -49,9 +53,9 @@ class Uploads:
 
     def __init__(self, max_document: int, max_total: int, least: int) -> None:
         self.max_document = max_document
-        self._max_total = max_total
+        self.shares = Shares(max_total, RETRY_AFTER_MS)
         self._least = least
-        self._held = 0
+        self._streams: Counter[int] = Counter()
 
     @classmethod
     def under(cls, settings: ServerSettings) -> "Uploads":
@@ -59,11 +63,12 @@ class Uploads:
         return cls(settings.max_document_bytes, settings.max_upload_bytes, settings.max_message_bytes)
 
     @contextmanager
-    def opened(self, announced: int | None) -> Iterator["Upload"]:
+    def opened(self, tenant: int, announced: int | None) -> Iterator["Upload"]:
         """
         A new upload for the length of a block.
 
         Args:
+            tenant: Whose it is.
             announced: Bytes that will come, if the caller says so.
 
         Raises:
@@ -72,20 +77,22 @@ class Uploads:
         """
         if announced is not None and announced > self.max_document:
             raise DocumentTooLarge.at("header.content_bytes", self.max_document)
-        upload = Upload(self, announced)
+        upload = Upload(self, tenant, announced)
+        self._streams[tenant] += 1
         try:
             upload.reserve(max(self._least, announced or 0))
             with tempfile.TemporaryFile(buffering=0) as file:
                 upload.file = file
                 yield upload
         finally:
-            self._held -= upload.reserved
+            self.shares.give_back(tenant, upload.reserved)
+            self._streams[tenant] -= 1
+            if not self._streams[tenant]:
+                del self._streams[tenant]
 
-    def take(self, size: int) -> None:
-        """Count *size* more bytes as on their way; raises `Overloaded`."""
-        if self._held + size > self._max_total:
-            raise Overloaded(retry_after_ms=RETRY_AFTER_MS)
-        self._held += size
+    def take(self, tenant: int, size: int) -> None:
+        """Count *size* more bytes of *tenant* as on their way; raises `Overloaded`."""
+        self.shares.take(tenant, size, first=self._streams[tenant] <= 1)
 
 
 class Upload:
@@ -100,8 +107,9 @@ class Upload:
 
     file: IO[bytes]
 
-    def __init__(self, uploads: Uploads, announced: int | None) -> None:
+    def __init__(self, uploads: Uploads, tenant: int, announced: int | None) -> None:
         self._uploads = uploads
+        self._tenant = tenant
         self._announced = announced
         self._hash = blake3()
         self.size = 0
@@ -110,7 +118,7 @@ class Upload:
     def reserve(self, size: int) -> None:
         """Count for at least *size* bytes."""
         if size > self.reserved:
-            self._uploads.take(size - self.reserved)
+            self._uploads.take(self._tenant, size - self.reserved)
             self.reserved = size
 
     async def add(self, chunk: bytes) -> None:
