@@ -37,6 +37,9 @@ fault: setup ## let everything fail under load and count what is lost (ten minut
 schemathesis: setup ## hold the OpenAPI document against a running system; EXAMPLES=500 for longer
 	$(BIN)/python tests/openapi_fuzzing.py --examples $(or $(EXAMPLES),100)
 
+fuzz: setup ## feed every decoder hostile input: make fuzz SECONDS=60 TARGET=markdown SEED=1
+	$(BIN)/python tests/fuzz/run.py --seconds $(or $(SECONDS),60) $(if $(TARGET),--target $(TARGET)) $(if $(SEED),--seed $(SEED)) $(if $(ENGINE),--engine $(ENGINE))
+
 demo: setup ## the whole system on embedded parts: ingest examples/, ask eight questions, stop
 	$(BIN)/telha demo
 
@@ -74,4 +77,4 @@ lock: setup ## resolve the lock files anew
 clean: ## remove what was built, not your data
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help setup check test fault schemathesis demo up bench eval generate generate-check baseline golden lock clean
+.PHONY: help setup check test fault schemathesis demo up bench eval generate generate-check baseline golden lock clean fuzz

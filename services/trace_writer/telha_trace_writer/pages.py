@@ -46,12 +46,18 @@ def position(text: str, tenant: str, filters: Filters) -> tuple[int, str] | None
     try:
         content = msgpack.unpackb(base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True))
         recorded_us, trace_id, digest = content
-        last = (int(recorded_us), str(UUID(bytes=trace_id)))
+        last = (_instant(recorded_us), str(UUID(bytes=trace_id)))
     except (ValueError, TypeError, binascii.Error, msgpack.UnpackException) as fault:
         raise TokenInvalid("must be a token of a previous page") from fault
     if digest != _digest(tenant, filters):
         raise TokenInvalid("belongs to a listing with other filters")
     return last
+
+
+def _instant(value: object) -> int:
+    if type(value) is not int or not -(2**63) <= value < 2**63:
+        raise ValueError("no instant of a trace")
+    return value
 
 
 def _digest(tenant: str, filters: Filters) -> bytes:

@@ -15,7 +15,7 @@ from typing import Any
 from blake3 import blake3
 
 from telha_planner.core.errors import RequestInvalid
-from telha_planner.core.request import INT64_MIN, OPEN_END, check_question
+from telha_planner.core.request import INT64_MIN, OPEN_END, check_question, check_text
 from telha_planner.ingest.document import MARKDOWN, PLAIN, WHITE_SPACE, DocumentInput, canonical_text
 from telha_planner.ingest.identity import uuid5
 
@@ -179,12 +179,7 @@ def _rows(
     for line, raw in enumerate(content.split(b"\n"), 1):
         if not raw and line > 1:
             continue
-        try:
-            row = json.loads(raw.decode(), object_pairs_hook=_distinct)
-        except ValueError as error:
-            raise DatasetInvalid(file, line, None, f"must be a JSON object in UTF-8: {error}") from None
-        if not isinstance(row, dict):
-            raise DatasetInvalid(file, line, None, "must be a JSON object")
+        row = _object(file, line, raw)
         for field in fields:
             if field not in row:
                 raise DatasetInvalid(file, line, field, "is required")
@@ -192,6 +187,18 @@ def _rows(
             if field not in fields:
                 raise DatasetInvalid(file, line, field, f"is unknown; the fields are {', '.join(fields)}")
         yield line, row
+
+
+def _object(file: str, line: int, raw: bytes) -> dict[str, Any]:
+    try:
+        row = json.loads(raw.decode(), object_pairs_hook=_distinct)
+    except ValueError as error:
+        raise DatasetInvalid(file, line, None, f"must be a JSON object in UTF-8: {error}") from None
+    except RecursionError:
+        raise DatasetInvalid(file, line, None, "must not be nested so deep") from None
+    if not isinstance(row, dict):
+        raise DatasetInvalid(file, line, None, "must be a JSON object")
+    return row
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -267,6 +274,10 @@ def _text(file: str, line: int, row: Row, field: str) -> str:
     value = row[field]
     if not isinstance(value, str) or not value.strip():
         raise DatasetInvalid(file, line, field, "must be a string that is not blank")
+    try:
+        check_text(field, value)
+    except RequestInvalid as error:
+        raise DatasetInvalid(file, line, field, error.rule) from None
     return value
 
 

@@ -14,6 +14,7 @@ from telha_planner.caller import Caller
 from telha_planner.core.errors import DocumentTooLarge, RequestInvalid
 from telha_planner.core.model import SpanClass
 from telha_planner.core.request import (
+    INT64_MAX,
     INT64_MIN,
     OPEN_END,
     check_name,
@@ -274,7 +275,7 @@ def read_reembed(request: memory_pb2.ReembedRequest) -> int | None:
         position = page_token.read(request.cursor, _REEMBED)
     except RequestInvalid:
         position = b""
-    if len(position) != _NUMBER_BYTES:
+    if len(position) != _NUMBER_BYTES or int.from_bytes(position, "big") > INT64_MAX:
         raise RequestInvalid(field="cursor", rule="must be the next_cursor of the call before")
     return int.from_bytes(position, "big")
 

@@ -15,10 +15,13 @@ import msgpack
 from telha.trace.v1 import traces_pb2
 
 from telha_planner.core.model import MAX_OFFSET
-from telha_planner.core.request import ALL_SPACES
+from telha_planner.core.request import ALL_SPACES, INT64_MAX
 
 DEEPEST_SHOWN = 24
 """Levels of lists and maps that are shown; protobuf readers give up at a hundred of theirs, three to one of ours."""
+
+MAX_NAME_BYTES = 512
+"""Longest space or hash that is shown; the trace writer keeps no longer one."""
 
 _SCORE_BITS_AT = 6
 _POOL = "pool"
@@ -29,18 +32,20 @@ _COUNT_BYTES = 16
 def trace_message(record: bytes) -> traces_pb2.GetResponse:
     """The whole trace of *record* (docs/trace-record.md), with the summary that every kind has."""
     content: dict[str, Any] = msgpack.unpackb(record, strict_map_key=True, timestamp=0)
-    budget, spaces = content.get("budget") or {}, content.get("spaces")
+    # Another version of the planner may have written it, so what it holds is looked at, as the trace writer does.
+    budget, items = content.get("budget"), content.get("item_coords")
+    counts = budget if isinstance(budget, dict) else {}
     response = traces_pb2.GetResponse(
         summary=traces_pb2.TraceSummary(
             trace_id=content["trace_id"],
             kind=content["kind"],
             recorded_us=content["recorded_us"],
-            spaces=[ALL_SPACES] if spaces is None else spaces,
-            plan_hash=content.get("plan_hash") or "",
-            budget=budget.get("applied", 0),
-            used=budget.get("used", 0),
-            items=len(content.get("item_coords") or ()),
-            stranded=budget.get("stranded", 0),
+            spaces=_spaces(content.get("spaces")),
+            plan_hash=_name(content.get("plan_hash")) or "",
+            budget=_count(counts.get("applied")),
+            used=_count(counts.get("used")),
+            items=len(items) if isinstance(items, list) else 0,
+            stranded=_count(counts.get("stranded")),
         )
     )
     response.record.update(_shown_record(content))
@@ -66,6 +71,22 @@ def shorten_pool(response: traces_pb2.GetResponse, limit: int) -> None:
 def _framed(size: int) -> int:
     # Behind a tag of one byte stands the size, seven bits to the byte.
     return 1 + (size.bit_length() + 6) // 7 + size
+
+
+def _spaces(value: object) -> list[str]:
+    if isinstance(value, list) and all(_name(space) and space != ALL_SPACES for space in value):
+        return value
+    # Unknown reach is the widest reach: only a caller who sees every space may see such a trace.
+    return [ALL_SPACES]
+
+
+def _name(value: object) -> str | None:
+    is_name = isinstance(value, str) and 0 < len(value.encode()) <= MAX_NAME_BYTES and "\0" not in value
+    return str(value) if is_name else None
+
+
+def _count(value: object) -> int:
+    return value if type(value) is int and 0 <= value <= INT64_MAX else 0
 
 
 def _shown_record(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -273,9 +273,14 @@ def _entry(content: bytes, start: int, last_seq: int) -> Placed | None:
     if _checksum(seq, body) != checksum:
         return None
     trace_id, named = _TENANT.unpack_from(body)
-    tenant = body[_TENANT.size : _TENANT.size + named].decode()
-    end = body_start + length
     record_length = length - _TENANT.size - named
+    if record_length < 0:
+        return None
+    try:
+        tenant = body[_TENANT.size : _TENANT.size + named].decode()
+    except UnicodeDecodeError:
+        return None
+    end = body_start + length
     return Placed(seq, str(UUID(bytes=trace_id)), tenant, start, end - record_length, record_length, end)
 
 
