@@ -37,6 +37,7 @@ from telha_planner.server.administration import AdministrationSurface
 from telha_planner.server.call import Call, Service
 from telha_planner.server.context import ContextSurface
 from telha_planner.server.deletions import Deletions
+from telha_planner.server.holders import STRANGERS
 from telha_planner.server.memory import MemorySurface
 from telha_planner.server.meters import Meters
 from telha_planner.server.planner import PlannerSurface
@@ -58,9 +59,9 @@ _GROWN_ROWS = 3000
 class Inline:
     """Runs the work of calls at once."""
 
-    async def run(self, work: Callable[[], T], deadline: float) -> T:
+    async def run(self, work: Callable[[], T], deadline: float, holder: object = None) -> T:
         """The result of *work*."""
-        del deadline
+        del deadline, holder
         return work()
 
 
@@ -71,17 +72,21 @@ class Written:
         self._worker = worker
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
-        run = getattr(self._worker, method)
+        absent = object()
 
-        async def called(*arguments: Any, spaces: Any = run, key: Any = run) -> Any:
+        async def called(*arguments: Any, by: str, spaces: Any = absent, key: Any = absent) -> Any:
             # As the process passes them on: spaces before the key, each only where the method takes it.
-            return run(*arguments, *(given for given in (spaces, key) if given is not run))
+            more = [given for given in (spaces, key) if given is not absent]
+            return getattr(self._worker.on_behalf_of(by), method)(*arguments, *more)
 
         return called
 
-    async def ingest_file(self, tenant: int, name: str, header: Any, descriptor: int, size: int, *, key: Any) -> Any:
+    async def ingest_file(
+        self, tenant: int, name: str, header: Any, descriptor: int, size: int, *, key: Any, by: str
+    ) -> Any:
         """As the lanes have it: the content lies in a file."""
-        return self._worker.ingest_file(tenant, name, header, key, os.pread(descriptor, size, 0))
+        content = os.pread(descriptor, size, 0)
+        return self._worker.on_behalf_of(by).ingest_file(tenant, name, header, key, content)
 
 
 class Kept:
@@ -91,11 +96,12 @@ class Kept:
         self._records: dict[tuple[str, str], bytes] = {}
         self._last = ("", "")
 
-    async def append(self, record: bytes, trace_id: str) -> None:
+    async def append(self, record: bytes, trace_id: str) -> bool:
         """Keep the newest few."""
         if len(self._records) > 50:
             self._records.clear()
         self._records["acme", trace_id] = record
+        return True
 
     def get(self, tenant: str, trace_id: str) -> bytes | None:
         """A record that is kept."""
@@ -126,7 +132,7 @@ class Stage:
 
     async def asked(self, service: str, method: str, raws: list[bytes]) -> Message | TelhaError:
         """As `ask`; a stream may have several messages."""
-        call = Call(f"{service}/{method}", "r", self.key, time.monotonic() + 30)
+        call = Call(f"{service}/{method}", "r", self.key, time.monotonic() + 30, STRANGERS)
         found = self._services[service]
         before = self.rows()
         try:
