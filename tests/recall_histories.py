@@ -131,6 +131,7 @@ def _query(dice: random.Random, tx_t: int) -> dict[str, Any]:
         "legs": frozenset(dice.sample(sorted(Leg, key=str), dice.choice([1, 3, 3]))),
         "encoding": dice.choice(["o200k_base", "cl100k_base", "estimate", "another"]),
         "largest_window": dice.choice([5, 12, 1000]),
+        "min_similarity": dice.choice([0.0, 0.1, 0.3, 0.7]),
         "scoring": Scoring(
             semantic_share=dice.choice([0.5, 0.0, 1.0, 0.3]),
             context_weight=dice.choice([1.0, 0.0, 0.5]),

@@ -51,6 +51,8 @@ class Told:
     slices_missing: int
     zero_score: int
     pool_capped: int
+    below_floor: int
+    best_evidence: float | None
 
 
 def _tree(values: list[float]) -> float:
@@ -110,12 +112,18 @@ class Oracle:
 
         lexical_raw = dict.fromkeys(version, 0.0)
         contributions: list[dict[int, float]] = []
+        asked: list[tuple[float, float, dict[int, float]]] = []
         if query.question is not None:
             documents = [no for no in version if terms[no]]
+            everywhere = max(len(documents), 4096)
+            for term in sorted(question_terms(query.question)):
+                df = sum(term in terms[no] for no in documents)
+                weight = max(2**-30, round(math.log(1.0 + ((everywhere - df) + 0.5) / (df + 0.5)) * 2**30) / 2**30)
+                asked.append((weight, 1.0, dict.fromkeys(version, 0.0)))
             if documents:
                 mean = sum(version[no].term_total for no in documents) / len(documents)
                 k1, b = scoring.bm25_k1, scoring.bm25_b
-                for term in sorted(question_terms(query.question)):
+                for position, term in enumerate(sorted(question_terms(query.question))):
                     holders = [no for no in documents if term in terms[no]]
                     if not holders:
                         continue
@@ -128,6 +136,7 @@ class Oracle:
                         contribution[no] = idf * ((tf * (k1 + 1.0)) / (tf + norm))
                         lexical_raw[no] += contribution[no]
                     contributions.append(contribution)
+                    asked[position] = (asked[position][0], idf, contribution)
         lexical_raw = {no: 0.0 if value < scoring.min_bm25 else value for no, value in lexical_raw.items()}
         best_lexical = max(lexical_raw.values(), default=0.0)
         lexical = {no: value / best_lexical if best_lexical else 0.0 for no, value in lexical_raw.items()}
@@ -192,6 +201,25 @@ class Oracle:
         by_semantic = sorted((no for no in rescored if above[no] > 0), key=lambda no: (-above[no], ident[no]))
         foremost = {*by_lexical[:64], *by_semantic[:64]}
         passages = {no for no in foremost if not window[no]}
+
+        evidence = {}
+        for no in version:
+            held = 0.0
+            for weight, idf, contribution in asked:
+                held += weight * (max(contribution[m] for m in near[no]) / idf)
+            whole = 0.0
+            for weight, _, _ in asked:
+                whole += weight
+            most = (scoring.bm25_k1 + 1.0) * whole
+            cover = min(1.0, held / most) if most else 0.0
+            close = 0.0
+            if vectors and model.baseline < 1.0:
+                close = min(1.0, max(0.0, above[no] / (1.0 - model.baseline) - 0.1) / (1.0 - 0.1))
+            mute = bool(vectors) and query.question is not None and not contributions
+            part = 1.0 if mute else share
+            evidence[no] = part * close + (1.0 - part) * cover
+        best_evidence = max((evidence[no] for no in foremost), default=0.0)
+        around = {no: max(evidence[m] for m in near[no]) for no in version}
 
         links = [row for row in self.rows["node_span"] if known(row)]
         spans = {row.span_no: row for row in self.rows["span"]}
@@ -273,7 +301,12 @@ class Oracle:
                     continue
                 windows += own
             offered.append(no)
-        kept = offered[: self.pool_nodes]
+        capped = offered[: self.pool_nodes]
+        floor = query.min_similarity if not unscored else 0.0
+        enough = min(1.0, 1.5 * floor) * best_evidence
+        kept = [
+            no for no in capped if floor == 0.0 or no in structured or (best_evidence >= floor and around[no] >= enough)
+        ]
 
         lengths = {(row.source_no, row.version_tx): row.length for row in self.rows["source_version"]}
         sources = {row.source_no: row for row in self.rows["source"]}
@@ -312,7 +345,9 @@ class Oracle:
             len(missing_kind),
             len(missing_slice),
             zero,
-            len(offered) - len(kept),
+            len(offered) - len(capped),
+            len(capped) - len(kept),
+            best_evidence if floor > 0.0 else None,
         )
 
     def _model(self, query: RecallQuery) -> Any:

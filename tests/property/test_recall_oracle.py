@@ -61,6 +61,7 @@ def test_recall_equals_the_oracle_bit_for_bit(seed, commits, small_caps):
                 assert (stats.nodes, stats.nodes_without_spans) == (told.nodes, told.nodes_without_spans)
                 assert (stats.kind_missing, stats.slices_missing) == (told.kind_missing, told.slices_missing)
                 assert (stats.zero_score, stats.pool_capped) == (told.zero_score, told.pool_capped)
+                assert (stats.below_floor, stats.best_evidence) == (told.below_floor, told.best_evidence)
                 assert set(found.kinds) == {row.kind for row in told.rows}
         finally:
             memory.close()

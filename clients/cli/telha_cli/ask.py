@@ -49,6 +49,7 @@ def context(
     span_overhead_tokens: given.Overhead = None,
     expand_depth: given.Depth = None,
     legs: given.Legs = None,
+    min_similarity: given.Floor = None,
     address: given.Address = None,
     key: given.Key = None,
     data: given.Data = None,
@@ -71,6 +72,7 @@ def context(
         span_overhead_tokens=span_overhead_tokens,
         expand_depth=expand_depth,
         legs=calls.listed(legs),
+        min_similarity=min_similarity,
     )
     with calls.opened(address, key, data, os.environ) as service:
         answer = service.context(options)
@@ -91,6 +93,7 @@ def plan(
     span_overhead_tokens: given.Overhead = None,
     expand_depth: given.Depth = None,
     legs: given.Legs = None,
+    min_similarity: given.Floor = None,
     allow_ungrounded: given.Ungrounded = False,
     address: given.Address = None,
     key: given.Key = None,
@@ -114,6 +117,7 @@ def plan(
         span_overhead_tokens=span_overhead_tokens,
         expand_depth=expand_depth,
         legs=calls.listed(legs),
+        min_similarity=min_similarity,
         allow_ungrounded=allow_ungrounded or None,
     )
     with calls.opened(address, key, data, os.environ) as service:

@@ -106,6 +106,15 @@ Legs = Annotated[
         show_default=False,
     ),
 ]
+Floor = Annotated[
+    float | None,
+    typer.Option(
+        "--min-similarity",
+        metavar="X",
+        help="Evidence below which nothing is relevant, 0 to 1; 0 keeps all.",
+        show_default=False,
+    ),
+]
 IdempotencyKey = Annotated[
     str | None,
     typer.Option("--idempotency-key", metavar="KEY", help="Carry the call out once.", show_default=False),

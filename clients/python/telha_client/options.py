@@ -42,6 +42,7 @@ class ReadOptions(Limits, total=False):
         tx_time: The instant as of which memory is read ("as we knew it then").
         spaces: Spaces to read; `*` is every space that the key allows.
         legs: Legs to use; empty is all that the request implies.
+        min_similarity: Evidence below which nothing is relevant, in [0, 1]; 0 keeps all.
     """
 
     find: str | None
@@ -54,6 +55,7 @@ class ReadOptions(Limits, total=False):
     tx_time: Instant | None
     spaces: Sequence[str]
     legs: Sequence[LegName]
+    min_similarity: float | None
 
 
 class PlanOptions(ReadOptions, total=False):

@@ -338,6 +338,7 @@ def _fill_read(message: Any, question: str | None, options: ReadOptions) -> None
         extend(message.vector.values, vector, "vector.values")
         put(message.vector, "model", options.get("vector_model"), "vector")
     put(message, "expand_depth", options.get("expand_depth"))
+    put(message, "min_similarity", options.get("min_similarity"))
     _put_window(message, options.get("valid_time"), options.get("tx_time"))
     _fill_limits(message, options)
     extend(message.spaces, options.get("spaces", ()), "spaces")

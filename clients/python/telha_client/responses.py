@@ -235,6 +235,9 @@ def _recall(message: plan_pb2.RecallStats) -> RecallStats:
         zero_score=message.zero_score,
         pool_capped=message.pool_capped,
         vector_leg_skipped=message.vector_leg_skipped if message.HasField("vector_leg_skipped") else None,
+        min_similarity=message.min_similarity,
+        below_floor=message.below_floor,
+        best_evidence=message.best_evidence if message.HasField("best_evidence") else None,
     )
 
 

@@ -29,7 +29,15 @@ class LegCounts:
 
 @dataclass(frozen=True, slots=True)
 class RecallStats:
-    """What recall did; *vector_leg_skipped* says why an implied semantic leg did not run."""
+    """
+    What recall did.
+
+    Attributes:
+        vector_leg_skipped: Why an implied semantic leg did not run.
+        min_similarity: The floor applied; 0 without one.
+        below_floor: Nodes left out by it.
+        best_evidence: The greatest evidence of what was found; None without a floor.
+    """
 
     legs: LegCounts
     nodes: int
@@ -39,6 +47,9 @@ class RecallStats:
     zero_score: int
     pool_capped: int
     vector_leg_skipped: str | None
+    min_similarity: float
+    below_floor: int
+    best_evidence: float | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,6 +172,7 @@ def resolve_recall(
         encoding=limits.encoding,
         largest_window=limits.largest_window(),
         scoring=scoring(config),
+        min_similarity=_floor(request, config),
         where=None if request.where is None else compiled(request.where),
     )
 
@@ -193,6 +194,14 @@ def wants_vector(request: PlanRequest) -> bool:
     return (
         request.question is not None and request.vector is None and (not request.legs or Leg.SEMANTIC in request.legs)
     )
+
+
+def _floor(request: PlanRequest, config: PlannerConfig) -> float:
+    """The floor of this request; without a question or a vector there is nothing to measure."""
+    if request.question is None and request.vector is None:
+        return 0.0
+    asked = request.min_similarity
+    return (config.planner.scoring.min_similarity if asked is None else asked) + 0.0  # −0.0 becomes +0.0
 
 
 def _legs(request: PlanRequest, question: QuestionVector | None) -> tuple[frozenset[Leg], str | None]:

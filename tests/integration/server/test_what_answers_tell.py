@@ -45,7 +45,7 @@ def test_every_limit_is_told_by_every_surface_and_its_trace(client):
         assert record["kind"] == kind
         told = record["budget"]
         assert (told["maxFracPerSource"], told["spanOverheadTokens"], told["maxSpans"]) == (0.625, 3, 2)
-        assert (record["plan_model"], record["score_model"]) == (stats.plan_model, stats.score_model) == ("v1", "v2")
+        assert (record["plan_model"], record["score_model"]) == (stats.plan_model, stats.score_model) == ("v1", "v3")
     assert plan.used == sum(span.tokens + 3 for span in plan.spans)
 
 

@@ -36,6 +36,7 @@ def test_every_option_of_a_plan_has_its_field():
             "spaces": ["a", "b"],
             "max_frac_per_source": 0.5,
             "span_overhead_tokens": 3,
+            "min_similarity": 0.25,
             "legs": ["lexical", "semantic"],
             "allow_ungrounded": True,
             "timeout": 2.5,
@@ -52,6 +53,7 @@ def test_every_option_of_a_plan_has_its_field():
         spaces=["a", "b"],
         max_frac_per_source=0.5,
         span_overhead_tokens=3,
+        min_similarity=0.25,
         legs=[plan_pb2.LEG_LEXICAL, plan_pb2.LEG_SEMANTIC],
         allow_ungrounded=True,
     )

@@ -21,7 +21,7 @@ TEXTS = st.lists(
 
 
 def by_the_book(question: str, texts: list[str], scoring: Scoring) -> list[float]:
-    """docs/scoring.md section 7, literally."""
+    """docs/scoring.md section 8, literally."""
     corpus = [term_counts(text) for text in texts]
     lengths = [sum(counts.values()) for counts in corpus]
     documents = sum(1 for length in lengths if length)

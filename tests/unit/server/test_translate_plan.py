@@ -132,6 +132,8 @@ def test_a_pool_is_read_with_its_defaults():
         (planner_pb2.PlanRequest(question="q", max_frac_per_source=math.nan), "max_frac_per_source"),
         (planner_pb2.PlanRequest(question="q", max_frac_per_source=math.inf), "max_frac_per_source"),
         (planner_pb2.PlanRequest(question="q", span_overhead_tokens=-1), "span_overhead_tokens"),
+        (planner_pb2.PlanRequest(question="q", min_similarity=1.25), "min_similarity"),
+        (planner_pb2.PlanRequest(question="q", min_similarity=math.nan), "min_similarity"),
         (planner_pb2.PlanRequest(question="q", legs=[99]), "legs[0]"),
         (planner_pb2.PlanRequest(question="q", legs=[plan_pb2.LEG_UNSPECIFIED]), "legs[0]"),
         (planner_pb2.PlanRequest(question="q", spaces=[""]), "spaces[0]"),

@@ -35,6 +35,7 @@ class ContextRequest(Sent):
     span_overhead_tokens: planning.Overhead | None = None
     legs: planning.Legs | None = None
     include: Include | None = None
+    min_similarity: planning.Floor | None = None
 
 
 class ItemSource(Given):
@@ -133,6 +134,7 @@ def context_message(body: ContextRequest) -> context_pb2.BuildRequest:
         span_overhead_tokens=body.span_overhead_tokens,
         legs=planning.leg_numbers(body.legs),
         include=_include(body.include),
+        min_similarity=body.min_similarity,
     )
 
 

@@ -70,6 +70,14 @@ Share = Annotated[
 Overhead = Annotated[
     Int64, told("Tokens the caller adds around each span, 0 to 1,000,000.", minimum=0, maximum=1_000_000)
 ]
+Floor = Annotated[
+    float,
+    told(
+        "Evidence below which what was found is nothing relevant and stays out. 0 keeps all; default: as configured.",
+        minimum=0,
+        maximum=1,
+    ),
+]
 Legs = Annotated[list[LegName], Meta(description="Ways to recall. Default: all that the request implies.")]
 Ungrounded = Annotated[
     bool, Meta(description="Answer an empty pool with an empty plan instead of `INSUFFICIENT_EVIDENCE`.")
@@ -114,6 +122,7 @@ class PlanRequest(Sent):
     span_overhead_tokens: Overhead | None = None
     legs: Legs | None = None
     allow_ungrounded: Ungrounded | None = None
+    min_similarity: Floor | None = None
 
 
 class SpanCoordinate(Sent):
@@ -167,6 +176,7 @@ def plan_message(body: PlanRequest) -> planner_pb2.PlanRequest:
         span_overhead_tokens=body.span_overhead_tokens,
         legs=leg_numbers(body.legs),
         allow_ungrounded=bool(body.allow_ungrounded),
+        min_similarity=body.min_similarity,
     )
 
 

@@ -50,7 +50,7 @@ class LegCounts(Given):
     traversal: int
 
 
-class RecallStats(Given):
+class RecallStats(Given, kw_only=True):
     """What recall did."""
 
     legs: LegCounts
@@ -61,6 +61,9 @@ class RecallStats(Given):
     zero_score: int
     pool_capped: int
     vector_leg_skipped: str | None = None
+    min_similarity: float
+    below_floor: int
+    best_evidence: float | None = None
 
 
 class PlanStats(Given, kw_only=True):
@@ -189,6 +192,9 @@ def _recall(message: plan_pb2.RecallStats) -> RecallStats:
         zero_score=message.zero_score,
         pool_capped=message.pool_capped,
         vector_leg_skipped=message.vector_leg_skipped if message.HasField("vector_leg_skipped") else None,
+        min_similarity=message.min_similarity,
+        below_floor=message.below_floor,
+        best_evidence=message.best_evidence if message.HasField("best_evidence") else None,
     )
 
 

@@ -17,7 +17,7 @@ from .model import Int64, Outcome, PackingRule, Pool, Selection, SpanClass, Span
 PLAN_MODEL = "v1"
 """Version of the weight formula, the packing rule and the hash."""
 
-SCORE_MODEL = "v2"
+SCORE_MODEL = "v3"
 """Version of S(n): legs, scoring constants and analysis."""
 
 _CLASSES = tuple(SpanClass)
@@ -57,6 +57,9 @@ class RecallStats:
         zero_score: Nodes left out because S = 0.
         pool_capped: Nodes left out by the pool cap.
         vector_leg_skipped: Why an implied semantic leg did not run.
+        min_similarity: The floor applied; 0 without one.
+        below_floor: Nodes left out by it.
+        best_evidence: The greatest evidence of what was found; None without a floor.
     """
 
     legs: LegCounts = field(default_factory=LegCounts)
@@ -67,6 +70,9 @@ class RecallStats:
     zero_score: int = 0
     pool_capped: int = 0
     vector_leg_skipped: str | None = None
+    min_similarity: float = 0.0
+    below_floor: int = 0
+    best_evidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

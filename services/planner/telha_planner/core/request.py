@@ -81,6 +81,7 @@ class PlanRequest:
         model: Reading model, which decides tokenizer and context window.
         spaces: Spaces asked for; empty means the key's own or `main`.
         legs: Legs named explicitly; empty means all implied.
+        min_similarity: Evidence below which nothing is relevant, [0, 1]; 0 keeps all.
     """
 
     question: str | None = None
@@ -99,6 +100,7 @@ class PlanRequest:
     span_overhead_tokens: int | None = None
     legs: frozenset[Leg] = frozenset()
     allow_ungrounded: bool = False
+    min_similarity: float | None = None
 
     def __post_init__(self) -> None:
         if self.question is None and self.find is None and self.vector is None:
@@ -118,6 +120,7 @@ class PlanRequest:
         if self.model is not None:
             check_name("model", self.model)
         check_spaces(self.spaces)
+        check_floor(self.min_similarity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +310,12 @@ def check_limits(
     if max_frac_per_source is not None and not 0 < max_frac_per_source <= 1:
         raise RequestInvalid(field="max_frac_per_source", rule="must be above 0 and at most 1")
     check_range("span_overhead_tokens", span_overhead_tokens, 0, MAX_OVERHEAD_TOKENS)
+
+
+def check_floor(min_similarity: float | None) -> None:
+    """Refuse a floor outside [0, 1]; None passes."""
+    if min_similarity is not None and not 0 <= min_similarity <= 1:
+        raise RequestInvalid(field="min_similarity", rule="must be at least 0 and at most 1")
 
 
 def check_spaces(spaces: Sequence[str]) -> None:

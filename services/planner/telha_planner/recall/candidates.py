@@ -1,5 +1,5 @@
 """
-From scored nodes to the pool's rows, docs/scoring.md section 6.
+From scored nodes to the pool's rows, docs/scoring.md section 7.
 
 A node gives one row per span that was linked to its visible version at tx_t. Rows are sorted by node id, then by the
 span's coordinate, so that equal pools are equal column by column.

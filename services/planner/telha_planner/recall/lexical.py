@@ -7,8 +7,9 @@ Rule 2: statistics are those of the view; a replay of an old plan does not see t
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,13 +30,28 @@ _KEPT_BYTES = 48 << 20
 """Most bytes of contributions kept with a view."""
 
 
+class Term(NamedTuple):
+    """
+    What a term contributes.
+
+    Attributes:
+        places: Its holders; None where *values* has one for every place of the view.
+        values: part(t, n) of docs/scoring.md section 2.
+        holding: df(t).
+    """
+
+    places: Int32 | None
+    values: Float64
+    holding: int
+
+
 @dataclass(slots=True)
 class _Contributions:
-    """idf × saturated frequency of each term, by term id: (places, values), or (None, a value per place)."""
+    """The terms asked for lately, by id, and what they are made with."""
 
     norm: Float64
     documents: int
-    by_term: dict[int, tuple[Int32 | None, Float64]]
+    by_term: dict[int, Term]
     nbytes: int
 
 
@@ -46,14 +62,19 @@ class Lexical:
     Attributes:
         scores: BM25 of every place of the view; scores below the floor are 0.
         greatest: The greatest of them.
+        documents: N.
+        terms: Those of the question, by id, unknown ones included.
+        saturation: k1 + 1, which idf times a saturated frequency cannot exceed.
     """
 
     def __init__(self, view: View, terms: Iterable[int], scoring: Scoring) -> None:
         kept = _kept(view, scoring)
         self._floor = scoring.min_bm25
-        self._terms = [_contribution(view, term, scoring, kept) for term in sorted(terms)]
+        self.documents = kept.documents
+        self.saturation = scoring.bm25_k1 + 1.0
+        self.terms = [_contribution(view, term, scoring, kept) for term in sorted(terms)]
         scores = np.zeros(len(view))
-        for places, values in self._terms:
+        for places, values, _ in self.terms:
             if places is None:
                 scores += values
             else:
@@ -74,10 +95,17 @@ class Lexical:
             member: The groups one after the other, as indices into *places*.
             starts: Where each group begins in *member*; none is empty.
         """
+        total = np.zeros(len(starts))
+        for _, greatest in self.greatest_by_term(places, member, starts):
+            total += greatest
+        return self._floored(total)
+
+    def greatest_by_term(self, places: Int64, member: Int64, starts: Int64) -> Iterator[tuple[Term, Float64]]:
+        """The greatest contribution of each term within groups of places; arguments as in `together`."""
         place_of = np.full(len(self.scores), -1, np.int32)
         place_of[places] = np.arange(len(places), dtype=np.int32)
-        total = np.zeros(len(starts))
-        for holders, values in self._terms:
+        for term in self.terms:
+            holders, values, _ = term
             if holders is None:
                 own = values[places]
             else:
@@ -85,8 +113,7 @@ class Lexical:
                 at = place_of[holders]
                 held = at >= 0
                 own[at[held]] = values[held]
-            total += np.maximum.reduceat(own[member], starts)
-        return self._floored(total)
+            yield term, np.maximum.reduceat(own[member], starts)
 
     def _floored(self, scores: Float64) -> Float64:
         if self._floor > 0:
@@ -95,14 +122,14 @@ class Lexical:
 
 
 def inverse_document_frequency(documents: int, holding: int) -> float:
-    """The idf > 0 of a term that *holding* ≥ 1 of *documents* hold; the logarithm is rounded to a multiple of 2⁻³⁰."""
+    """The idf > 0 of a term that *holding* of *documents* hold; the logarithm is rounded to a multiple of 2⁻³⁰."""
     logarithm = math.log(1.0 + ((documents - holding) + 0.5) / (holding + 0.5))
     return max(1.0, float(round(logarithm * _LOGARITHM_UNIT))) / _LOGARITHM_UNIT
 
 
 def score_texts(question: str, texts: Sequence[str], scoring: Scoring) -> Float64:
     """
-    S of each of *texts* for *question*, the texts being the whole corpus (S11, docs/scoring.md section 7).
+    S of each of *texts* for *question*, the texts being the whole corpus (S11, docs/scoring.md section 8).
 
     Returns:
         One value in [0, 1] per text; 0 where no term matches.
@@ -132,7 +159,7 @@ def _kept(view: View, scoring: Scoring) -> _Contributions:
     return kept
 
 
-def _contribution(view: View, term: int, scoring: Scoring, kept: _Contributions) -> tuple[Int32 | None, Float64]:
+def _contribution(view: View, term: int, scoring: Scoring, kept: _Contributions) -> Term:
     found = kept.by_term.get(term)
     if found is not None:
         return found
@@ -141,11 +168,11 @@ def _contribution(view: View, term: int, scoring: Scoring, kept: _Contributions)
     if len(places):
         idf = inverse_document_frequency(kept.documents, len(places))
         values = _saturated(idf, tf, kept.norm[places], scoring)
-    found = places, values
+    found = Term(places, values, len(places))
     if len(places) * _DENSE_SHARE > len(view):
         dense = np.zeros(len(view))
         dense[places] = values
-        found = None, dense
+        found = Term(None, dense, len(places))
     size = values.nbytes + places.nbytes
     if kept.nbytes + size > _KEPT_BYTES:
         kept.by_term.clear()

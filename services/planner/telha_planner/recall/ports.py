@@ -70,6 +70,7 @@ class RecallQuery:
             by the pipeline from the texts.
         largest_window: Tokens (overhead excluded) above which a window is not found, and not offered.
         where: What the nodes of the structured leg satisfy; only beside *find*.
+        min_similarity: Evidence below which a node is left out, [0, 1]; 0 leaves out none.
     """
 
     valid_t: int
@@ -88,6 +89,7 @@ class RecallQuery:
     largest_window: int
     scoring: Scoring
     where: Predicate | None = None
+    min_similarity: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

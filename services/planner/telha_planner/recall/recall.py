@@ -25,6 +25,7 @@ from telha_planner.models.stop_words import question_terms
 from . import structured
 from .candidates import BODY, WINDOW, is_window, offered_windows, packable_windows, sliceable, spans_of, tokens_of
 from .expansion import expand
+from .floor import Evidence
 from .lexical import Lexical
 from .ports import POOL_NODES, Recalled, RecallQuery
 from .scoring import FOREMOST, Parts, similarity
@@ -32,6 +33,8 @@ from .semantic import NO_VECTORS, Semantic, model_of
 
 _NOWHERE = np.empty(0, np.int64)
 _DEEPER = 4
+_STRUCTURED = 3
+"""The column of the parts that says what the structured leg found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +61,11 @@ class _Nodes:
     places: Int64
     score: Float64
     parts: npt.NDArray[np.float64]
+    evidence: Evidence | None
 
     def take(self, chosen: npt.NDArray[np.generic]) -> "_Nodes":
-        return _Nodes(self.places[chosen], self.score[chosen], self.parts[chosen])
+        evidence = None if self.evidence is None else self.evidence.take(chosen)
+        return _Nodes(self.places[chosen], self.score[chosen], self.parts[chosen], evidence)
 
 
 def recall(snapshot: Snapshot, query: RecallQuery) -> Recalled:
@@ -82,6 +87,7 @@ def recall(snapshot: Snapshot, query: RecallQuery) -> Recalled:
     capped = offered
     if len(offered.places) > POOL_NODES:
         capped = offered.take(best(offered.score, POOL_NODES, view.hi[offered.places], view.lo[offered.places]))
+    kept = _above_floor(query, capped)
     counts = LegCounts(
         query=len(legs.structured),
         vector=len(legs.semantic),
@@ -91,13 +97,16 @@ def recall(snapshot: Snapshot, query: RecallQuery) -> Recalled:
     return _exploded(
         view,
         query,
-        capped,
+        kept,
         RecallStats(
             legs=counts,
             nodes=len(offered.places),
             zero_score=len(places) - int(np.count_nonzero(above)),
             pool_capped=len(offered.places) - len(capped.places),
             vector_leg_skipped=legs.skipped,
+            min_similarity=query.min_similarity,
+            below_floor=len(capped.places) - len(kept.places),
+            best_evidence=None if nodes.evidence is None else nodes.evidence.best,
         ),
     )
 
@@ -169,14 +178,16 @@ def _packable(view: View, query: RecallQuery, places: Int64) -> Int64:
 def _scored(view: View, query: RecallQuery, legs: _Legs, places: Int64, decay: Float64) -> _Nodes:
     hit = np.isin(places, legs.structured, assume_unique=True)
     if query.question is None and query.vector is None:
-        parts = Parts(np.zeros(len(places)), np.zeros(len(places)), np.zeros(len(places)))
+        parts = Parts(np.zeros(len(places)), np.zeros(len(places)), np.zeros(len(places)), None)
         score = decay.copy()
     else:
-        parts = similarity(view, places, legs.foremost, legs.words, legs.vectors, query.scoring)
+        parts = similarity(
+            view, places, legs.foremost, legs.words, legs.vectors, query.scoring, measured=query.min_similarity > 0.0
+        )
         score = fuse(parts.similarity, decay, query.scoring.alpha)
     score[hit] = 1.0
     explained = np.stack((parts.semantic, parts.lexical, decay, hit.astype(np.float64)), axis=1)
-    return _Nodes(places, score, explained)
+    return _Nodes(places, score, explained, parts.evidence)
 
 
 def _without_poor_windows(view: View, query: RecallQuery, nodes: _Nodes) -> _Nodes:
@@ -188,6 +199,14 @@ def _without_poor_windows(view: View, query: RecallQuery, nodes: _Nodes) -> _Nod
         view, nodes.places[windows], nodes.score[windows], query.largest_window, query.encoding
     )
     return nodes.take(keep)
+
+
+def _above_floor(query: RecallQuery, nodes: _Nodes) -> _Nodes:
+    """What is evidence enough, or what the query's conditions found."""
+    if nodes.evidence is None:
+        return nodes
+    hit = nodes.parts[:, _STRUCTURED] > 0.0
+    return nodes.take(np.flatnonzero(hit | nodes.evidence.reaches(query.min_similarity)))
 
 
 def _exploded(view: View, query: RecallQuery, nodes: _Nodes, stats: RecallStats) -> Recalled:
@@ -229,6 +248,9 @@ def _exploded(view: View, query: RecallQuery, nodes: _Nodes, stats: RecallStats)
             zero_score=stats.zero_score,
             pool_capped=stats.pool_capped,
             vector_leg_skipped=stats.vector_leg_skipped,
+            min_similarity=stats.min_similarity,
+            below_floor=stats.below_floor,
+            best_evidence=stats.best_evidence,
         ),
     )
 

@@ -17,6 +17,7 @@ from telha_planner.core.fusion import sharpened
 from telha_planner.core.model import Float64, Int64
 
 from .candidates import is_window, spans_of
+from .floor import Evidence, evidence
 from .lexical import Lexical
 from .neighbourhood import PAIR_BITS, first, greatest_together, second
 from .ports import Scoring
@@ -28,11 +29,12 @@ FOREMOST = 64
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Per chosen place: semantic(n), lexical(n) and similarity(n), each in [0, 1]."""
+    """Per chosen place: semantic(n), lexical(n), similarity(n), and if asked for its evidence, each in [0, 1]."""
 
     semantic: Float64
     lexical: Float64
     similarity: Float64
+    evidence: Evidence | None
 
 
 def similarity(
@@ -42,6 +44,8 @@ def similarity(
     lexical: Lexical | None,
     semantic: Semantic | None,
     scoring: Scoring,
+    *,
+    measured: bool = False,
 ) -> Parts:
     """
     Score *places*.
@@ -53,6 +57,7 @@ def similarity(
         lexical: None without a question.
         semantic: None without a vector.
         scoring: The constants.
+        measured: Whether evidence is asked for.
     """
     every = union(places, foremost)
     leading = np.searchsorted(every, foremost)
@@ -74,7 +79,8 @@ def similarity(
 
     among = np.searchsorted(every, places)
     relative = _relative(raised, leading)[among]
-    return Parts(semantic_part[among], lexical_part[among], sharpened(relative, scoring.sharpening))
+    found = evidence(view, every, leading, lexical, semantic, share).take(among) if measured else None
+    return Parts(semantic_part[among], lexical_part[among], sharpened(relative, scoring.sharpening), found)
 
 
 def _relative(values: Float64, leading: Int64) -> Float64:

@@ -33,13 +33,15 @@ class Semantic:
     Attributes:
         places: R, places of the rescored nodes, ascending.
         greatest: The greatest cos⁺ over R, 0 if nothing is relevant.
+        room: How far a cosine can lie above the model's baseline: 1 − baseline.
     """
 
     def __init__(self, view: View, model: Vectors, query: npt.NDArray[np.float32], depth: int, floor: float) -> None:
         self._view = view
         self._model = model
         self._query = query
-        self._floor = floor * (1.0 - model.baseline)
+        self.room = 1.0 - model.baseline
+        self._floor = floor * self.room
         self._seen = view.vectors(model)
         small = quantised(query[None])[0]
         dots = self._seen.dots(small)
@@ -58,8 +60,14 @@ class Semantic:
 
     def part(self, places: Int64) -> Float64:
         """semantic(n) of *places*, in [0, 1]; *places* ascend."""
+        if self.greatest == 0.0:
+            return np.zeros(len(places))
+        return np.minimum(1.0, self.above(places) / self.greatest)
+
+    def above(self, places: Int64) -> Float64:
+        """cos⁺ of *places*; *places* ascend."""
         parts = np.zeros(len(places))
-        if self.greatest == 0.0 or not len(places):
+        if not len(places):
             return parts
         at = np.minimum(np.searchsorted(self.places, places), len(self.places) - 1)
         rescored = self.places[at] == places
@@ -67,7 +75,7 @@ class Semantic:
         others = np.flatnonzero(~rescored)
         having, at = self._vectors_of(places[others])
         parts[others[having]] = self._above_baseline(self._seen.row[at])
-        return np.minimum(1.0, parts / self.greatest)
+        return parts
 
     def rough(self, places: Int64) -> tuple[Float64, npt.NDArray[np.bool_]]:
         """cos⁺ of *places* by the eight-bit scan, multiples of 1 / `ROUNDING`; and which of them have a vector."""

@@ -32,6 +32,8 @@ CLASS_ON_THE_WIRE = {
     SpanClass.CACHE: plan_pb2.SPAN_CLASS_CACHE,
 }
 
+_SCALARS = ("question", "expand_depth", "model", "max_frac_per_source", "span_overhead_tokens", "min_similarity")
+
 Sent = dict[str, Any]
 Asking = planner_pb2.PlanRequest | context_pb2.BuildRequest
 
@@ -45,7 +47,7 @@ def read_plan(message: Asking) -> tuple[PlanRequest, Sent]:
     """
     sent: Sent = {}
     fields: dict[str, Any] = {}
-    for name in ("question", "expand_depth", "model", "max_frac_per_source", "span_overhead_tokens"):
+    for name in _SCALARS:
         if message.HasField(name):
             fields[name] = sent[_camel(name)] = getattr(message, name)
     _read_query(message, fields, sent)
@@ -183,6 +185,9 @@ def _recall_message(recall: RecallStats) -> plan_pb2.RecallStats:
         zero_score=recall.zero_score,
         pool_capped=recall.pool_capped,
         vector_leg_skipped=recall.vector_leg_skipped,
+        min_similarity=recall.min_similarity,
+        below_floor=recall.below_floor,
+        best_evidence=recall.best_evidence,
     )
 
 

@@ -164,6 +164,9 @@ def _recall_map(recall: RecallStats) -> dict[str, Any]:
         "zeroScore": recall.zero_score,
         "poolCapped": recall.pool_capped,
         "vectorLegSkipped": recall.vector_leg_skipped,
+        "minSimilarity": recall.min_similarity,
+        "belowFloor": recall.below_floor,
+        "bestEvidence": recall.best_evidence,
     }
 
 

@@ -91,7 +91,7 @@ class PlannedSpan(_message.Message):
     def __init__(self, span: _Optional[_Union[SpanRef, _Mapping]] = ..., kind: _Optional[str] = ..., span_class: _Optional[_Union[SpanClass, str]] = ..., weight: _Optional[float] = ..., tokens: _Optional[int] = ..., text: _Optional[str] = ...) -> None: ...
 
 class RecallStats(_message.Message):
-    __slots__ = ("legs", "nodes", "nodes_without_spans", "kind_missing", "slices_missing", "zero_score", "pool_capped", "vector_leg_skipped")
+    __slots__ = ("legs", "nodes", "nodes_without_spans", "kind_missing", "slices_missing", "zero_score", "pool_capped", "vector_leg_skipped", "min_similarity", "below_floor", "best_evidence")
     LEGS_FIELD_NUMBER: _ClassVar[int]
     NODES_FIELD_NUMBER: _ClassVar[int]
     NODES_WITHOUT_SPANS_FIELD_NUMBER: _ClassVar[int]
@@ -100,6 +100,9 @@ class RecallStats(_message.Message):
     ZERO_SCORE_FIELD_NUMBER: _ClassVar[int]
     POOL_CAPPED_FIELD_NUMBER: _ClassVar[int]
     VECTOR_LEG_SKIPPED_FIELD_NUMBER: _ClassVar[int]
+    MIN_SIMILARITY_FIELD_NUMBER: _ClassVar[int]
+    BELOW_FLOOR_FIELD_NUMBER: _ClassVar[int]
+    BEST_EVIDENCE_FIELD_NUMBER: _ClassVar[int]
     legs: LegCounts
     nodes: int
     nodes_without_spans: int
@@ -108,7 +111,10 @@ class RecallStats(_message.Message):
     zero_score: int
     pool_capped: int
     vector_leg_skipped: str
-    def __init__(self, legs: _Optional[_Union[LegCounts, _Mapping]] = ..., nodes: _Optional[int] = ..., nodes_without_spans: _Optional[int] = ..., kind_missing: _Optional[int] = ..., slices_missing: _Optional[int] = ..., zero_score: _Optional[int] = ..., pool_capped: _Optional[int] = ..., vector_leg_skipped: _Optional[str] = ...) -> None: ...
+    min_similarity: float
+    below_floor: int
+    best_evidence: float
+    def __init__(self, legs: _Optional[_Union[LegCounts, _Mapping]] = ..., nodes: _Optional[int] = ..., nodes_without_spans: _Optional[int] = ..., kind_missing: _Optional[int] = ..., slices_missing: _Optional[int] = ..., zero_score: _Optional[int] = ..., pool_capped: _Optional[int] = ..., vector_leg_skipped: _Optional[str] = ..., min_similarity: _Optional[float] = ..., below_floor: _Optional[int] = ..., best_evidence: _Optional[float] = ...) -> None: ...
 
 class LegCounts(_message.Message):
     __slots__ = ("query", "vector", "lexical", "traversal")

@@ -1,0 +1,104 @@
+"""
+How strong the evidence is by itself, and what is too weak to be an answer: docs/scoring.md section 6.
+
+Similarity says which of the nodes found is best, evidence whether the best is any good: it is measured against the
+question alone, so that a question to which memory holds nothing relevant gets little or nothing.
+Rule 1: evidence is a function of the question and of what is visible, never of which other nodes were found.
+Rule 2: a floor takes away and changes nothing else; a higher one takes away no less.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from telha_planner.columns.view import View
+from telha_planner.core.model import Bools, Float64, Int64
+
+from .lexical import Lexical, inverse_document_frequency
+from .neighbourhood import Neighbourhoods, neighbourhoods
+from .semantic import Semantic
+
+LEAST_DOCUMENTS = 4096
+"""A memory counts as no smaller than this where words are weighed: in a small one, every word would be a common one."""
+
+NOISE = 0.1
+"""So near, from the baseline to equality, is the best of many passages that have nothing to do with a question."""
+
+SHARE_OF_BEST = 1.5
+"""So many times the floor is the share of the best evidence that a node needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """
+    What speaks for some nodes.
+
+    Attributes:
+        around: The greatest e over N(n) of each node, in [0, 1].
+        best: E, the greatest e over F.
+    """
+
+    around: Float64
+    best: float
+
+    def reaches(self, floor: float) -> Bools:
+        """Which nodes a floor of *floor* > 0 leaves in."""
+        if self.best < floor:
+            return np.zeros(len(self.around), bool)
+        enough: Bools = self.around >= min(1.0, SHARE_OF_BEST * floor) * self.best
+        return enough
+
+    def take(self, chosen: npt.NDArray[np.generic]) -> "Evidence":
+        """The same of the nodes *chosen*."""
+        return Evidence(self.around[chosen], self.best)
+
+
+def evidence(
+    view: View, places: Int64, leading: Int64, lexical: Lexical | None, semantic: Semantic | None, share: float
+) -> Evidence:
+    """
+    Measure *places*.
+
+    Args:
+        view: What is visible.
+        places: Ascending, distinct.
+        leading: F, as indices into *places*.
+        lexical: None without a question.
+        semantic: None without a vector.
+        share: λ'.
+    """
+    if not len(places):
+        return Evidence(np.zeros(0), 0.0)
+    near = neighbourhoods(view, places)
+    every = near.places
+    covered = np.zeros(len(every)) if lexical is None else _covered(neighbourhoods(view, every), lexical)
+    close = np.zeros(len(every)) if semantic is None else _close(every, semantic)
+    if lexical is not None and semantic is not None and not any(term.holding for term in lexical.terms):
+        # Words of which memory holds none, as those of another language, say nothing of what it holds.
+        share = 1.0
+    found = share * close + (1.0 - share) * covered
+    best = found[np.searchsorted(every, places[leading])].max(initial=0.0)
+    return Evidence(np.maximum.reduceat(found[near.member], near.starts), float(best))
+
+
+def _close(places: Int64, semantic: Semantic) -> Float64:
+    """close(n): how far a node's cosine lies above what chance brings, as a share of how far it could."""
+    if semantic.room <= 0.0:
+        return np.zeros(len(places))
+    above = np.maximum(0.0, semantic.above(places) / semantic.room - NOISE)
+    return np.minimum(1.0, above / (1.0 - NOISE))
+
+
+def _covered(near: Neighbourhoods, lexical: Lexical) -> Float64:
+    """cover(n): the share of the question's words, by weight, that a node and those next to it hold."""
+    documents = lexical.documents
+    most = max(documents, LEAST_DOCUMENTS)
+    held, whole = np.zeros(len(near.starts)), 0.0
+    for term, greatest in lexical.greatest_by_term(near.places, near.member, near.starts):
+        weight = inverse_document_frequency(most, term.holding)
+        whole += weight
+        if term.holding:
+            held += weight * (greatest / inverse_document_frequency(documents, term.holding))
+    most_held = lexical.saturation * whole
+    return np.minimum(1.0, held / most_held) if most_held > 0.0 else held
