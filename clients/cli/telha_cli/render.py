@@ -211,6 +211,11 @@ def _budget(budget: Json, stats: Json) -> RenderableType:
     skipped = stats.get("vectorLegSkipped") or (stats.get("recall") or {}).get("vectorLegSkipped")
     if skipped:
         line.append("\nrecall  ", style="dim").append(f"not by meaning: {safe(skipped).plain}", style="yellow not dim")
+    recall = (stats.get("plan") or stats).get("recall") or {}
+    if recall.get("belowFloor"):
+        floor, best = recall["minSimilarity"], recall["bestEvidence"]
+        line.append("\nfloor   ", style="dim").append(f"{recall['belowFloor']:,} found and left out as no evidence")
+        line.append(f" (best {best:.2f}, floor {floor:g})", style="dim")
     return line
 
 

@@ -50,7 +50,7 @@ class ScoringSettings(Section):
     min_bm25: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)] = 0.0
     bm25_k1: Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)] = 0.8
     bm25_b: Unit = 0.3
-    min_similarity: Unit = 0.1
+    min_similarity: Unit = 0.09
 
 
 class PlannerSettings(Section):

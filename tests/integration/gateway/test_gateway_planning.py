@@ -57,6 +57,9 @@ def some_stats(*, recall=True):
                 zero_score=14,
                 pool_capped=15,
                 vector_leg_skipped="no embedder is configured",
+                min_similarity=0.125,
+                below_floor=16,
+                best_evidence=0.0625,
             )
         )
     return stats
@@ -99,6 +102,9 @@ STATS = {
         "zeroScore": 14,
         "poolCapped": 15,
         "vectorLegSkipped": "no embedder is configured",
+        "minSimilarity": 0.125,
+        "belowFloor": 16,
+        "bestEvidence": 0.0625,
     },
     "planModel": "v1",
     "scoreModel": "s1",

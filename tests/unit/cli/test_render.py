@@ -263,8 +263,9 @@ def test_words_alone_are_said_to_be_so() -> None:
     """C3: a question that was not asked by meaning is not shown as if it had been, in a context and in a plan."""
     assert "not by meaning: no embedder" in _drawn(render.context(_context(_item("x"))))
     counts = LegCounts(query=0, vector=0, lexical=4, traversal=2)
-    recall = RecallStats(counts, 1, 0, 0, 0, 0, 0, "no\x1b embedder")
+    recall = RecallStats(counts, 1, 0, 0, 0, 0, 0, "no\x1b embedder", 0.1, 3, 0.0625)
     stats = dataclasses.replace(PLAN_STATS, recall=recall)
     shown = _drawn(render.plan(as_json(dataclasses.replace(_EMPTY, stats=stats))))
     assert "not by meaning: no� embedder" in shown
+    assert "3 found and left out as no evidence (best 0.06, floor 0.1)" in shown
     assert "meaning" not in _drawn(render.plan(as_json(_EMPTY)))

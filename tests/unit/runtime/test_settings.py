@@ -200,6 +200,7 @@ RATIOS = {
     "planner.scoring.window_weight": (-1.0, 1.0001),
     "planner.scoring.hop_decay": (0.0, -1.0, 1.0001),
     "planner.scoring.min_cosine": (-1.0, 1.0001),
+    "planner.scoring.min_similarity": (-1.0, 1.0001),
     "planner.scoring.min_bm25": (-1.0, 1e7),
     "planner.scoring.bm25_k1": (-1.0, 10.001),
     "planner.scoring.bm25_b": (-1.0, 1.0001),

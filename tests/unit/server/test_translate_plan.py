@@ -61,6 +61,7 @@ def test_every_field_of_a_plan_request_is_read():
         span_overhead_tokens=0,
         legs=[plan_pb2.LEG_SEMANTIC, plan_pb2.LEG_STRUCTURED],
         allow_ungrounded=True,
+        min_similarity=0.25,
     )
     assert {field.name for field, _ in message.ListFields()} == set(message.DESCRIPTOR.fields_by_name)
     request, sent = read_plan(message)
@@ -80,6 +81,7 @@ def test_every_field_of_a_plan_request_is_read():
         span_overhead_tokens=0,
         legs=frozenset({Leg.SEMANTIC, Leg.STRUCTURED}),
         allow_ungrounded=True,
+        min_similarity=0.25,
     )
     assert set(sent) == {field.json_name for field in message.DESCRIPTOR.fields}
     assert sent["vector"] == {"values": [0.5, 0.25], "model": "mini"}
@@ -197,7 +199,7 @@ def test_a_plan_is_written_bit_for_bit():
         11,
         0.5,
         12,
-        RecallStats(LegCounts(1, 2, 3, 4), *range(5, 11), "none"),
+        RecallStats(LegCounts(1, 2, 3, 4), *range(5, 11), "none", 0.25, 11, 0.125),
         Optimality(1.5, 2.0, 0.75),
     )
     planned = PlannedSpan(
