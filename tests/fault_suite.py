@@ -39,11 +39,14 @@ def main() -> int:
     parser.add_argument("--faults", nargs="+", choices=tuple(FAULTS), default=tuple(FAULTS), help="kinds")
     parser.add_argument("--scale", type=float, default=1.0, help="length of the faults that last")
     parser.add_argument("--minutes", type=float, default=45, help="bound of the load")
+    parser.add_argument(
+        "--settle", type=float, default=180, help="seconds that the system has to bring everything home"
+    )
     parser.add_argument("--output", type=Path, help="also write the report there")
     parser.add_argument("--keep", action="store_true", help="leave stores, journal and logs, wrong or not")
     told = parser.parse_args()
     seed = random.SystemRandom().randrange(10_000) if told.seed is None else told.seed
-    options = Options(told.calls, seed, tuple(told.faults), told.scale, minutes=told.minutes)
+    options = Options(told.calls, seed, tuple(told.faults), told.scale, minutes=told.minutes, settle_s=told.settle)
     folder = Path(tempfile.mkdtemp(prefix="telha-fault-"))
     _say(f"seed {seed}, {told.calls} calls on {told.stores}, in {folder}")
     right = False

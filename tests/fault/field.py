@@ -12,12 +12,14 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from fault.load import Load
 from fault.part import Part
 from fault.system import System
 
 FORGOTTEN = "entries that Valkey forgot"
 ORPHANED = "records in spools that another planner took over"
 REFUSED = "entries that a full Valkey refused"
+PENDING = "traces that another planner called pending while Valkey was away"
 ENDED = "ends of Valkey on a full disk"
 UNSTORED = "traces that waited for a full disk"
 STEPPED = "traces recorded an hour back"
@@ -34,22 +36,22 @@ class Field:
     What a fault may act on.
 
     Attributes:
+        load: What is being called meanwhile.
         scale: 1 for faults of full length; less is shorter.
-        forget: Called with the planner whose spools were moved.
         met: What the faults were seen to do.
         wrong: What a part did against its promise; empty if all is well.
     """
 
     system: System
     dice: random.Random
+    load: Load
     scale: float
-    forget: Callable[[str], None]
     met: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
 
     def pause(self, seconds: float) -> None:
         """Let the fault last for *seconds* of a full run."""
-        time.sleep(seconds * self.scale)
+        time.sleep(max(0.0, seconds * self.scale))
 
     def some(self, parts: list[Part]) -> list[Part]:
         """One of *parts*, or now and then all of them."""

@@ -77,6 +77,21 @@ class Load:
         """What *planner* has answered is in the hands of another one now."""
         self._recent[planner].clear()
 
+    def ask_elsewhere(self) -> list[str]:
+        """For each planner's newest trace, what the other one says of it: a reason, or nothing if it shows it."""
+        told = []
+        for name, other in itertools.permutations(self._planners, 2):
+            newest = list(self._recent[name])[-1:]
+            asked = Grpc.open(other, self._planners[other], self._key)
+            for answer in newest:
+                try:
+                    asked.trace(answer.trace_id)
+                    told.append("")
+                except Refusal as refusal:
+                    told.append(refusal.reason)
+            asked.channel.close()
+        return told
+
     def _run(self, at: int) -> None:
         planners = [Grpc.open(name, address, self._key) for name, address in self._planners.items()]
         rest = Rest.open(self._url, self._key)

@@ -21,8 +21,16 @@ def slow_disk(field: Field) -> None:
 
 
 def clock_back(field: Field) -> None:
-    """The wall clock of planners and writers steps an hour back, and forward again after 8 s (shim)."""
-    _told(field, 8, [], clock_offset_s=-_HOUR_S)
+    """The wall clock of planners and writers steps an hour back, a planner starts then, and forward again (shim)."""
+
+    def restarts(field: Field, seconds: float) -> None:
+        planner = field.dice.choice(field.system.planners)
+        field.pause(seconds)
+        planner.kill()
+        back([planner])
+        field.pause(seconds / 2)
+
+    _told(field, 4, [], restarts, clock_offset_s=-_HOUR_S)
 
 
 def disk_full_planner(field: Field) -> None:

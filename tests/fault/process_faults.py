@@ -1,5 +1,7 @@
 """Faults of processes: they are killed, asked to end, and hang."""
 
+import os
+import signal
 import time
 
 from fault.field import Field, NotHere, back
@@ -59,19 +61,27 @@ def terminate_gateway(field: Field) -> None:
 
 
 def hang_planner(field: Field) -> None:
-    """SIGSTOP of a planner for 6 s, then SIGCONT."""
-    _hung(field, field.dice.choice(field.system.planners), 6)
+    """SIGSTOP of a planner, at times with its ingest children, for 6 s, then SIGCONT."""
+    planner = field.dice.choice(field.system.planners)
+    children = [child.pid for child in planner.children()] if field.dice.random() < 0.5 else []
+    _hung(field, [planner.pid, *children], 6)
 
 
 def hang_writer(field: Field) -> None:
     """SIGSTOP of a trace writer until the other has taken over what it held (8 s), then SIGCONT."""
-    _hung(field, field.dice.choice(field.system.writers), 8)
+    _hung(field, [field.dice.choice(field.system.writers).pid], 8)
 
 
 def _killed(field: Field, parts: list[Part]) -> None:
     for part in parts:
         part.kill()
     time.sleep(field.dice.uniform(0, 1))
+    if field.dice.random() < 0.3:  # and once more while they start
+        for part in parts:
+            part.start()
+        time.sleep(field.dice.uniform(0, 2))
+        for part in parts:
+            part.kill()
     back(parts)
 
 
@@ -82,9 +92,11 @@ def _terminated(field: Field, part: Part) -> None:
     back([part])
 
 
-def _hung(field: Field, part: Part, seconds: float) -> None:
-    part.hold()
+def _hung(field: Field, pids: list[int], seconds: float) -> None:
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
     try:
         field.pause(seconds)
     finally:
-        part.release()
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)

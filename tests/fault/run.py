@@ -101,7 +101,7 @@ def _load(system: System, options: Options, path: Path, report: Report, say: Cal
 def _strike(system: System, options: Options, load: Load, report: Report, say: Callable[[str], None]) -> None:
     """Let every kind strike once, in an order of the seed, then go on in others until the calls are made."""
     dice = random.Random(f"{options.seed}/faults")
-    field = Field(system, dice, options.scale, load.forget)
+    field = Field(system, dice, load, options.scale)
     end = time.monotonic() + 60 * options.minutes
     decks = 0
     while decks == 0 or not load.done:

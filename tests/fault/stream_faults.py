@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from fault.field import FORGOTTEN, ORPHANED, REFUSED, Field, back
+from fault.field import FORGOTTEN, ORPHANED, PENDING, REFUSED, Field, back
 from fault.proxy import Mode
 from fault.settling import spools_left
 from fault.system import STREAM
@@ -17,7 +17,7 @@ def redis_down(field: Field) -> None:
     """Valkey is down for 30 s."""
     valkey = field.system.parts["valkey"]
     valkey.stop()
-    field.pause(30)
+    _away(field, 30)
     back([valkey])
 
 
@@ -67,7 +67,7 @@ def adopt_spool(field: Field) -> None:
     with _backlog(field):
         for planner in system.planners:
             planner.kill()
-        field.forget("planner-1")
+        field.load.forget("planner-1")
         field.met[ORPHANED] += len(spools_left([system.spool("planner-1")]))
         for spool in system.spool("planner-1").iterdir():
             shutil.move(spool, system.spool("planner-2") / spool.name)
@@ -79,10 +79,21 @@ def _behaving(field: Field, mode: Mode, seconds: float) -> None:
     for way in ways:
         way.set(mode)
     try:
-        field.pause(seconds)
+        _away(field, seconds)
     finally:
         for way in ways:
             way.set("pass")
+
+
+def _away(field: Field, seconds: float) -> None:
+    """Last; what one planner has answered meanwhile, the other may call pending and never absent."""
+    field.pause(seconds / 2)
+    since = time.monotonic()
+    for told in field.load.ask_elsewhere():
+        field.met[PENDING] += told == "TRACE_PENDING"
+        if told == "NOT_FOUND":
+            field.wrong.append("while Valkey was away, a planner did not know what the other had answered")
+    field.pause(seconds / 2 - (time.monotonic() - since) / field.scale)
 
 
 def _refuses(client: Redis) -> bool:

@@ -168,6 +168,8 @@ class System:
             "TRACE__SPOOL": self.spool(f"planner-{number}"),
             "TRACE__REDIS_URL": f"redis://127.0.0.1:{self.ways['planners'].port}/0",
             "TRACE__WRITER": f"unix:{self.sockets / f'writer-{number}'}",
+            # That of the second one is full after some seconds without Valkey.
+            "TRACE__SPOOL_MAX_MB": 256 if number == 1 else 1,
         }
 
     def _add_service(self, name: str, module: str, settings: Mapping[str, object]) -> None:
