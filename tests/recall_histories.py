@@ -13,6 +13,7 @@ WORDS = (
     "the", "a", "harbour", "opens", "closes", "bread", "oven", "ship", "港口", "开放时间", "نهر", "فتح",
     "\U0001f469\u200d\U0001f469\u200d\U0001f467", "größe", "naïve", "x9", "parseHTTP",
 )  # fmt: skip
+SPEAKERS = ("", "ship", "Bread Oven", "港口", "开放时间", "نهر", "parseHTTP")
 SPACES = ("main", "other", "third")
 DIMENSIONS = 5
 
@@ -57,7 +58,9 @@ class History:
     def _document(self, commit: Commit) -> None:
         passages = [self.text() or "empty" for _ in range(self.dice.randint(1, 5))]
         name = f"doc {self.dice.randint(0, 4)}"
-        self.nodes += commit.document(name, passages, self.dice.choice(self.spaces), self.dice.randint(0, 1))
+        space, span_class = self.dice.choice(self.spaces), self.dice.randint(0, 1)
+        speakers = [self.dice.choice(SPEAKERS) for _ in passages] if self.dice.random() < 0.6 else None
+        self.nodes += commit.document(name, passages, space, span_class, speakers)
 
     def _note(self, commit: Commit) -> None:
         dice = self.dice
@@ -136,6 +139,7 @@ def _query(dice: random.Random, tx_t: int) -> dict[str, Any]:
             semantic_share=dice.choice([0.5, 0.0, 1.0, 0.3]),
             context_weight=dice.choice([1.0, 0.0, 0.5]),
             source_weight=dice.choice([0.25, 0.0, 2.0]),
+            speaker_weight=dice.choice([0.5, 0.0, 2.0]),
             window_weight=dice.choice([0.9, 0.0, 1.0]),
             sharpening=dice.choice([1, 2, 32]),
             alpha=dice.choice([0.0, 0.5, 1.0, 0.3]),

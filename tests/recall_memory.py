@@ -6,7 +6,7 @@ missing kinds, hubs, overlapping windows), and a test may need it at an exact in
 """
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from telha_planner.memory.bulk import bulk_insert
 from telha_planner.memory.store import Store
 from telha_planner.models.analysis import term_counts
 from telha_planner.models.counts import Terms
+from telha_planner.models.speakers import name_ids, together
 from telha_planner.recall.ports import Recalled, RecallQuery, Scoring
 from telha_planner.recall.recall import recall
 
@@ -153,11 +154,12 @@ class Commit:
         spans: Sequence[int] = (),
         valid_from: int | None = None,
         valid_to: int = OPEN_END,
+        speaker: Mapping[int, int] | None = None,
     ) -> int:
-        """A new version of a node; the one before is closed."""
+        """A new version of a node; the one before is closed. *speaker* is what `speakers.name_ids` gives."""
         self.close(tables.node_version, node_no=node_no)
         number = self.memory.number()
-        terms = Terms.of(term_counts(text))
+        terms = Terms.of(term_counts(text), speaker or {})
         begin = self.tx if valid_from is None else valid_from
         row = (number, node_no, self.tx, OPEN_END, begin, valid_to, node_type, "{}", bytes(32))
         self.insert(tables.node_version, *row, terms.ids, terms.counts, terms.total, None)
@@ -199,9 +201,18 @@ class Commit:
         packed = np.asarray(values, "<f4").tobytes()
         self.insert(tables.vector, self.memory.number(), node_no, model, begin, packed, self.tx, OPEN_END, None)
 
-    def document(self, name: str, passages: Sequence[str], space: str = "main", span_class: int = 0) -> list[int]:
+    def document(
+        self,
+        name: str,
+        passages: Sequence[str],
+        space: str = "main",
+        span_class: int = 0,
+        speakers: Sequence[str] | None = None,
+    ) -> list[int]:
         """
         A document with passages, sliding windows of two, and `next` edges; what it held before is closed.
+
+        *speakers* says who says each of the passages.
 
         Returns:
             Numbers of the passage nodes.
@@ -216,17 +227,19 @@ class Commit:
         lengths = [len(passage.encode()) for passage in passages]
         starts = [sum(lengths[:index]) + 2 * index for index in range(len(passages))]
         self.source_version(source_no, max(1, sum(lengths) + 2 * len(passages)), name)
+        spoken = [name_ids(speaker) for speaker in speakers or [""] * len(passages)]
         nodes = []
         for index, (passage, start, length) in enumerate(zip(passages, starts, lengths, strict=True)):
             span = self.span(source_no, start, start + length, tokens=1 + length // 4)
             node = self.node(uid(space, name, passage[:8], index), space, source_no)
-            self.version(node, passage, spans=[span])
+            self.version(node, passage, spans=[span], speaker=spoken[index])
             nodes.append(node)
         for index in range(len(passages) - 1):
             end = starts[index + 1] + lengths[index + 1]
             span = self.span(source_no, starts[index], end, "section", tokens=2 + (end - starts[index]) // 4)
             window = self.node(uid(space, name, "window", passages[index][:8], index), space, source_no)
-            self.version(window, " ".join(passages[index : index + 2]), "window", [span])
+            text, both = " ".join(passages[index : index + 2]), together(spoken[index : index + 2])
+            self.version(window, text, "window", [span], speaker=both)
             self.edge(nodes[index], nodes[index + 1], "next", source_no=source_no)
             self.edge(window, nodes[index], "contains", source_no=source_no)
         return nodes

@@ -20,6 +20,7 @@ from telha_planner.core.request import Leg
 from telha_planner.core.tokens import estimate
 from telha_planner.memory import tables
 from telha_planner.memory.store import Store
+from telha_planner.models.speakers import speaker_id
 from telha_planner.models.stop_words import question_terms
 from telha_planner.recall.ports import RecallQuery
 
@@ -114,7 +115,7 @@ class Oracle:
         contributions: list[dict[int, float]] = []
         asked: list[tuple[float, float, dict[int, float]]] = []
         if query.question is not None:
-            documents = [no for no in version if terms[no]]
+            documents = [no for no in version if version[no].term_total]
             everywhere = max(len(documents), 4096)
             for term in sorted(question_terms(query.question)):
                 df = sum(term in terms[no] for no in documents)
@@ -233,6 +234,10 @@ class Oracle:
                 worth[source_no] += _rounded(f[no])
         best_worth = float(max(worth.values(), default=0))
 
+        names = [] if query.question is None else [speaker_id(term) for term in question_terms(query.question)]
+        said = {no: sum(terms[no].get(name, 0) for name in names) for no in version}
+        best_said = max((said[no] for no in passages), default=0)
+
         words_best = max((words[no] for no in passages), default=0.0)
         meaning_best = max((meaning[no] for no in passages), default=0.0)
         g = {}
@@ -241,9 +246,10 @@ class Oracle:
                 min(1.0, words[no] / words_best) if words_best else 0.0
             )
             g[no] = f[no] + scoring.context_weight * context
-            if g[no] > 0.0 and scoring.source_weight:
+            if g[no] > 0.0:
                 part = max((float(worth[s]) / best_worth for s in sources_of[no]), default=0.0) if best_worth else 0.0
                 g[no] += scoring.source_weight * part
+                g[no] += scoring.speaker_weight * (min(1.0, said[no] / best_said) if best_said else 0.0)
             if window[no]:
                 g[no] *= scoring.window_weight
         scale = max((g[no] for no in foremost), default=0.0)

@@ -1,10 +1,7 @@
 """Recall against the oracle, over random small memories with every irregularity the tables allow."""
 
-import tempfile
-from pathlib import Path
-
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from recall_histories import History, queries
 from recall_memory import Memory, a_query
@@ -39,15 +36,15 @@ def rows_of(found: Recalled, columns) -> list[Row]:
     ]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32), commits=st.integers(1, 12), small_caps=st.booleans())
-def test_recall_equals_the_oracle_bit_for_bit(seed, commits, small_caps):
-    """R1, R2, R3, R4, M7: docs/scoring.md, legs, counters and all, as of any instant."""
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+def test_recall_equals_the_oracle_bit_for_bit(new_store_url, seed, commits, small_caps):
+    """R1, R2, R3, R4, M7, S1: docs/scoring.md, legs, counters and all, as of any instant, on either engine."""
+    with pytest.MonkeyPatch.context() as patch:
         if small_caps:
             patch.setattr(expansion, "HUB_CAP", 2)
             patch.setattr(recall_module, "POOL_NODES", 4)
-        memory = Memory(Path(folder))
+        memory = Memory(new_store_url())
         try:
             times = History(memory, seed).run(commits)
             oracle = Oracle(memory.store, 1, *((4, 2) if small_caps else (ports.POOL_NODES, ports.HUB_CAP)))

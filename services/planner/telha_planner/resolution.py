@@ -232,6 +232,7 @@ def scoring(config: PlannerConfig) -> Scoring:
         semantic_share=chosen.semantic_share,
         context_weight=chosen.context_weight,
         source_weight=chosen.source_weight,
+        speaker_weight=chosen.speaker_weight,
         window_weight=chosen.window_weight,
         sharpening=chosen.sharpening,
         alpha=config.planner.alpha,

@@ -2,7 +2,7 @@
 
 import pytest
 from telha_planner.models.analysis import term_counts, term_id
-from telha_planner.models.speakers import name_ids, speaker_id
+from telha_planner.models.speakers import WHOLE, name_ids, speaker_id, together
 
 
 def share(name: str, question: str) -> float:
@@ -43,11 +43,21 @@ def test_a_question_names_a_speaker(name: str, question: str, named: float) -> N
     assert share(name, question) == pytest.approx(named)
 
 
-def test_ids_tell_how_many_there_are() -> None:
-    """R2: so that the share of a name that was named can be told from one posting."""
-    assert [*name_ids("Anna Maria Müller").values()] == [3, 3, 3]
-    assert [*name_ids("王小明").values()] == [2, 2]
+def test_ids_tell_their_share_of_the_name() -> None:
+    """R2: so that how much of a name was named can be told from the postings alone, exactly."""
+    assert [*name_ids("Anna Maria Müller").values()] == [WHOLE / 3] * 3
+    assert [*name_ids("王小明").values()] == [WHOLE / 2] * 2
     assert name_ids("—") == {}
+    assert {*name_ids(" ".join(f"name{number}" for number in range(3000))).values()} == {1}
+
+
+def test_several_turns_have_the_mean_of_their_shares() -> None:
+    """R2: two turns of three by Ana are two thirds of a window's."""
+    ana, ben = name_ids("Ana"), name_ids("Ben Maier")
+    both = together([ana, ben, ana])
+    assert {both[name] for name in ana} == {WHOLE * 2 // 3}
+    assert {both[name] for name in ben} == {WHOLE // 6}
+    assert together([{}, {}]) == {}
 
 
 def test_no_text_gives_such_an_id() -> None:

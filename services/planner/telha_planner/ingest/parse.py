@@ -7,7 +7,8 @@ A document in, its record out: spans, nodes, edges, counts and terms, all a func
 A section is its heading's only node. A passage is one base span; in a conversation its type is `turn`. A window is up
 to three of them. The names of source and sections stand before the text in what is indexed, never in the span. A link
 to a fragment of the same document is an edge; other links are kept as the passage's property `links`. A passage that
-somebody says is moreover stored with the ids of the speaker's name (`models/speakers.py`).
+somebody says is moreover stored with the ids of the speaker's name, a window with those of its passages
+(`models/speakers.py`).
 
 Rule 1: equal documents give equal records, byte for byte. Rule 2: a passage's node says nothing of its position, so
 that inserting a paragraph changes no other node.
@@ -20,8 +21,8 @@ from itertools import islice
 from typing import Any
 
 from telha_planner.memory.records import DocumentRecord, PassageEdge, PassageNode, SpanRecord, Terms
+from telha_planner.models import speakers
 from telha_planner.models.analysis import ANALYSIS_VERSION, term_counts
-from telha_planner.models.speakers import name_ids
 from telha_planner.models.tokenizers import token_counts
 
 from . import conversation, html, identity, markdown
@@ -250,7 +251,8 @@ class _Graph:
         blocks = self.blocks[first : last + 1]
         # A table's head, or the dates of turns: each once.
         contexts = [*dict.fromkeys(block.context for block in blocks if block.context)]
-        terms = Terms.of(_sum(*parts, *map(term_counts, contexts)))
+        spoken = speakers.together([_speaker_ids(block) for block in blocks])
+        terms = Terms.of(_sum(*parts, *map(term_counts, contexts)), spoken)
         preface = _lines(section.preface, *contexts)
         digests = b"".join(passage.digest for passage in passages)
         place: list[str | bytes] = ["window", digests, identity.delimited(section.path)]
@@ -309,7 +311,7 @@ def _time(block: Block) -> int | None:
 
 def _speaker_ids(block: Block) -> Counts:
     speaker = block.turn.speaker if block.turn else block.speaker
-    return name_ids(speaker) if speaker else {}
+    return speakers.name_ids(speaker) if speaker else {}
 
 
 def _turn_properties(turn: Turn) -> Properties:

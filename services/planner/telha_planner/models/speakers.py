@@ -1,16 +1,17 @@
 """
 Who speaks, as terms: a name and a question meet in ids that no text can produce.
 
-A turn is stored with one such id for each term of its speaker's name, beside the terms of its text. A question names a
-speaker if it holds terms of the name: "Anna" names Anna Müller, 小明 names 王小明.
+A turn is stored with one such id for each term of its speaker's name, beside the terms of its text; a window of turns
+with those of its turns. A question names a speaker if it holds terms of the name: "Anna" names Anna Müller, 小明 names
+王小明.
 
 Rule 1: terms of one character (an initial; of a name in a script without spaces its single characters) are left out
 where there are longer ones, and pairs of Hiragana (titles and endings: さん) where there is anything else.
-Rule 2: the number stored with an id is how many ids the name has, so that a reader can tell how much of it was named.
-A change here raises `INGEST_VERSION`.
+Rule 2: where a count of occurrences would stand, an id has its share of the name, and in a window of what is said, in
+parts of `WHOLE`. A change here raises `INGEST_VERSION`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 import xxhash
@@ -18,21 +19,30 @@ import xxhash
 from . import characters
 from .analysis import term_id, terms
 
+WHOLE = 2520
+"""A name with all its ids; divisible by 1 to 10, so that the shares of nearly every name add up to it."""
+
 _DOMAIN = b"\xffspeaker"  # no UTF-8 holds the byte 0xFF
 _CACHED_NAMES = 1 << 12
 _HIRAGANA = range(0x3041, 0x30A0)
 
 
 @lru_cache(_CACHED_NAMES)
-def name_ids(name: str) -> dict[int, int]:
+def name_ids(name: str) -> Mapping[int, int]:
     """
-    What a turn by *name* is stored with; not to be changed.
+    What a turn by *name* is stored with.
 
     Returns:
-        Id → how many ids the name has; empty if the name holds no word at all.
+        Id → its share of `WHOLE`, at least 1; empty if the name holds no word at all.
     """
     ids = [speaker_id(term_id(term)) for term in _telling(dict.fromkeys(terms(name)))]
-    return dict.fromkeys(ids, len(ids))
+    return dict.fromkeys(ids, max(1, WHOLE // len(ids)) if ids else 0)
+
+
+def together(turns: Sequence[Mapping[int, int]]) -> dict[int, int]:
+    """What several *turns* are stored with as one: id → the mean of its shares, rounded down, at least 1."""
+    ids = {name: None for turn in turns for name in turn}
+    return {name: max(1, sum(turn.get(name, 0) for turn in turns) // len(turns)) for name in ids}
 
 
 def speaker_id(term: int) -> int:

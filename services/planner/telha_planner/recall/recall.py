@@ -30,6 +30,7 @@ from .lexical import Lexical
 from .ports import POOL_NODES, Recalled, RecallQuery
 from .scoring import FOREMOST, Parts, similarity
 from .semantic import NO_VECTORS, Semantic, model_of
+from .speakers import Speakers
 
 _NOWHERE = np.empty(0, np.int64)
 _DEEPER = 4
@@ -47,6 +48,7 @@ class _Legs:
     foremost: Int64
     words: Lexical | None
     vectors: Semantic | None
+    speakers: Speakers | None
     skipped: str | None
 
     @property
@@ -118,9 +120,10 @@ def _run_legs(snapshot: Snapshot, view: View, query: RecallQuery) -> _Legs:
     skipped = query.skipped
     if query.find is not None and Leg.STRUCTURED in query.legs:
         found[Leg.STRUCTURED] = _structured(snapshot, view, query, query.find)
-    words = None
+    words = speakers = None
     if query.question is not None:
-        words = Lexical(view, question_terms(query.question), query.scoring)
+        terms = question_terms(query.question)
+        words, speakers = Lexical(view, terms, query.scoring), Speakers(view, terms)
         scores = words.scores
         ranked = best(scores, depth, view.hi, view.lo, positive=True)
         foremost.append(ranked[:FOREMOST])
@@ -150,6 +153,7 @@ def _run_legs(snapshot: Snapshot, view: View, query: RecallQuery) -> _Legs:
         union(*foremost),
         words,
         vectors,
+        speakers,
         skipped,
     )
 
@@ -182,7 +186,14 @@ def _scored(view: View, query: RecallQuery, legs: _Legs, places: Int64, decay: F
         score = decay.copy()
     else:
         parts = similarity(
-            view, places, legs.foremost, legs.words, legs.vectors, query.scoring, measured=query.min_similarity > 0.0
+            view,
+            places,
+            legs.foremost,
+            legs.words,
+            legs.vectors,
+            legs.speakers,
+            query.scoring,
+            measured=query.min_similarity > 0.0,
         )
         score = fuse(parts.similarity, decay, query.scoring.alpha)
     score[hit] = 1.0

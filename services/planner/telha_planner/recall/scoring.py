@@ -1,8 +1,8 @@
 """
 From the parts of a node to its similarity, docs/scoring.md section 4.
 
-Three things make a node similar: what it holds itself, what it and the passages next to it hold together, and what
-else of its source was found.
+Four things make a node similar: what it holds itself, what it and the passages next to it hold together, what else of
+its source was found, and that somebody says it whom the question names.
 Scores are computed for a chosen set of places (roots, what expansion reached, and their neighbours), but each value
 is a function of what is visible, never of which other nodes were chosen.
 """
@@ -22,6 +22,7 @@ from .lexical import Lexical
 from .neighbourhood import PAIR_BITS, first, greatest_together, second
 from .ports import Scoring
 from .semantic import ROUNDING, Semantic
+from .speakers import Speakers
 
 FOREMOST = 64
 """So many best nodes of either part set the scale that all others are measured by."""
@@ -43,6 +44,7 @@ def similarity(
     foremost: Int64,
     lexical: Lexical | None,
     semantic: Semantic | None,
+    speakers: Speakers | None,
     scoring: Scoring,
     *,
     measured: bool = False,
@@ -56,6 +58,7 @@ def similarity(
         foremost: The best `FOREMOST` of either part, among which every greatest value is sought.
         lexical: None without a question.
         semantic: None without a vector.
+        speakers: None without a question.
         scoring: The constants.
         measured: Whether evidence is asked for.
     """
@@ -73,8 +76,11 @@ def similarity(
     passages = leading[~windows[leading]]
     context = share * _relative(meaning, passages) + (1.0 - share) * _relative(words, passages)
     raised = own + scoring.context_weight * context
+    matches = raised > 0.0
     if scoring.source_weight > 0.0:
-        raised = np.where(raised > 0.0, raised + scoring.source_weight * _of_source(view, every, own, passages), 0.0)
+        raised = np.where(matches, raised + scoring.source_weight * _of_source(view, every, own, passages), 0.0)
+    if scoring.speaker_weight > 0.0 and speakers is not None and speakers.named:
+        raised = np.where(matches, raised + scoring.speaker_weight * _relative(speakers.shares(every), passages), 0.0)
     raised = np.where(windows, scoring.window_weight * raised, raised)
 
     among = np.searchsorted(every, places)
