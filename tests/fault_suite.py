@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fault.faults import FAULTS
+from fault.part import PartFailed
 from fault.run import Options, run
 from fault.stores import Databases, Files, Stores
 from fixtures.postgres import a_server
@@ -58,6 +59,8 @@ def main() -> int:
         sys.stdout.write(f"\n{text}\n")
         if told.output:
             told.output.write_text(f"{text}\n", encoding="utf-8")
+    except PartFailed as failed:
+        _say(str(failed))
     except KeyboardInterrupt:
         _say("interrupted; every process was ended")
         return 130

@@ -13,6 +13,10 @@ import psutil
 from telha_runtime import tether
 
 
+class PartFailed(Exception):
+    """A part does not come to serve; the message ends with what it logged last."""
+
+
 @dataclass(slots=True)
 class Part:
     """
@@ -57,11 +61,12 @@ class Part:
         self.starts += 1
 
     def await_ready(self, seconds: float = 60) -> None:
-        """Return as soon as it serves."""
+        """Return as soon as it serves; raises `PartFailed`."""
         deadline = time.monotonic() + seconds
         while not self.ready():
-            assert self.runs, f"{self.name} ended: {self.said()[-600:]}"
-            assert time.monotonic() < deadline, f"{self.name} is not ready: {self.said()[-600:]}"
+            if not self.runs or time.monotonic() > deadline:
+                what = "is not ready" if self.runs else "ended before it was ready"
+                raise PartFailed(f"{self.name} {what}: {self.said()[-600:]}")
             time.sleep(0.02)
 
     def kill(self) -> None:
