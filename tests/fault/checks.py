@@ -14,7 +14,9 @@ from fault.load import OWN_TRACE_NOT_FOUND, WRONG_HASH
 from fault.stores import StoredTrace, StoredVersion
 from fault.wire import digest
 
-EXPLAINED = frozenset({"UNAVAILABLE", "OVERLOADED", "TRACE_BACKLOG_FULL", "TRACE_PENDING", "DEADLINE_EXCEEDED"})
+EXPLAINED = frozenset(
+    {"UNAVAILABLE", "DRAINING", "OVERLOADED", "TRACE_BACKLOG_FULL", "TRACE_PENDING", "DEADLINE_EXCEEDED"}
+)
 """Reasons with which a system under faults may refuse."""
 
 _TRANSPORT = frozenset(
