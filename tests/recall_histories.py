@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from recall_memory import START, Commit, Memory, uid
-from telha_planner.core.request import OPEN_END, Leg
+from telha_planner.core.request import INT64_MIN, OPEN_END, Leg
 from telha_planner.memory import tables
 from telha_planner.recall.ports import Scoring
 
@@ -14,8 +14,10 @@ WORDS = (
     "\U0001f469\u200d\U0001f469\u200d\U0001f467", "größe", "naïve", "x9", "parseHTTP",
 )  # fmt: skip
 SPEAKERS = ("", "ship", "Bread Oven", "港口", "开放时间", "نهر", "parseHTTP")
+DATES = ("", "", "in June 2026", "em 22 de abril de 2026", "2026年5月", "on May 31")
 SPACES = ("main", "other", "third")
 DIMENSIONS = 5
+DAY = 86_400_000_000
 
 
 class History:
@@ -74,7 +76,7 @@ class History:
             for place in sorted(places)
         ]
         node = commit.node(uid("note", space, dice.randint(0, 9)), space)
-        begin = START + dice.choice([-5, 0, 3_000_000])
+        begin = START + dice.choice([-5, 0, 3_000_000, -40 * DAY, INT64_MIN - START])
         end = dice.choice([OPEN_END, OPEN_END, START + 4_000_000])
         commit.version(node, self.text(), dice.choice(["note", "person", "window"]), spans, begin, end)
         self.nodes.append(node)
@@ -125,7 +127,7 @@ def _query(dice: random.Random, tx_t: int) -> dict[str, Any]:
         "tx_t": tx_t,
         "valid_t": dice.choice([max(tx_t, START), START + 3_500_000, START - 3]),
         "spaces": dice.choice([None, ("main",), ("main", "third"), ("nowhere",), SPACES]),
-        "question": " ".join(dice.sample(WORDS, 4)) if "question" in has else None,
+        "question": " ".join((*dice.sample(WORDS, 4), dice.choice(DATES))) if "question" in has else None,
         "vector": [dice.gauss(0, 1) for _ in range(DIMENSIONS)] if "vector" in has else None,
         "find": dice.choice(["note", "person", "passage"]) if "find" in has else None,
         "find_limit": dice.choice([1, 3, 64]),
@@ -140,6 +142,7 @@ def _query(dice: random.Random, tx_t: int) -> dict[str, Any]:
             context_weight=dice.choice([1.0, 0.0, 0.5]),
             source_weight=dice.choice([0.25, 0.0, 2.0]),
             speaker_weight=dice.choice([0.5, 0.0, 2.0]),
+            other_days_weight=dice.choice([0.5, 0.0, 1.0]),
             window_weight=dice.choice([0.9, 0.0, 1.0]),
             sharpening=dice.choice([1, 2, 32]),
             alpha=dice.choice([0.0, 0.5, 1.0, 0.3]),

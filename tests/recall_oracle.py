@@ -10,6 +10,7 @@ import struct
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from telha_planner.core.request import Leg
 from telha_planner.core.tokens import estimate
 from telha_planner.memory import tables
 from telha_planner.memory.store import Store
+from telha_planner.models.dates import named_days
 from telha_planner.models.speakers import speaker_id
 from telha_planner.models.stop_words import question_terms
 from telha_planner.recall.ports import RecallQuery
@@ -54,6 +56,13 @@ class Told:
     pool_capped: int
     below_floor: int
     best_evidence: float | None
+
+
+HOUR = 3_600_000_000
+
+
+def _midnight(day: date) -> int:
+    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()) * 1_000_000
 
 
 def _tree(values: list[float]) -> float:
@@ -238,6 +247,18 @@ class Oracle:
         said = {no: sum(terms[no].get(name, 0) for name in names) for no in version}
         best_said = max((said[no] for no in passages), default=0)
 
+        days = [] if query.question is None else named_days(query.question, valid_t)
+        began = {no: version[no].valid_from for no in version}
+        on_them = {
+            no: any(
+                _midnight(one) - 14 * HOUR <= began[no] < _midnight(two) + (12 + 7 * 24) * HOUR for one, two in days
+            )
+            for no in version
+        }
+        other_days = {no for no in version if not on_them[no] and began[no] != -(2**63)}
+        if not any(on_them[no] for no in passages):
+            other_days = set()
+
         words_best = max((words[no] for no in passages), default=0.0)
         meaning_best = max((meaning[no] for no in passages), default=0.0)
         g = {}
@@ -250,6 +271,8 @@ class Oracle:
                 part = max((float(worth[s]) / best_worth for s in sources_of[no]), default=0.0) if best_worth else 0.0
                 g[no] += scoring.source_weight * part
                 g[no] += scoring.speaker_weight * (min(1.0, said[no] / best_said) if best_said else 0.0)
+            if no in other_days:
+                g[no] *= scoring.other_days_weight
             if window[no]:
                 g[no] *= scoring.window_weight
         scale = max((g[no] for no in foremost), default=0.0)

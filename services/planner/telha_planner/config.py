@@ -44,6 +44,7 @@ class ScoringSettings(Section):
     context_weight: Weight = 1.0
     source_weight: Weight = 0.25
     speaker_weight: Weight = 0.5
+    other_days_weight: Unit = 0.5
     window_weight: Unit = 0.9
     sharpening: Literal[1, 2, 4, 8, 16, 32, 64] = 64
     hop_decay: Ratio = 0.5

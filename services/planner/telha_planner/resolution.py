@@ -233,6 +233,7 @@ def scoring(config: PlannerConfig) -> Scoring:
         context_weight=chosen.context_weight,
         source_weight=chosen.source_weight,
         speaker_weight=chosen.speaker_weight,
+        other_days_weight=chosen.other_days_weight,
         window_weight=chosen.window_weight,
         sharpening=chosen.sharpening,
         alpha=config.planner.alpha,

@@ -198,6 +198,7 @@ RATIOS = {
     "planner.scoring.context_weight": (-1.0, 8.0001),
     "planner.scoring.source_weight": (-1.0, 8.0001),
     "planner.scoring.speaker_weight": (-1.0, 8.0001),
+    "planner.scoring.other_days_weight": (-1.0, 1.0001),
     "planner.scoring.window_weight": (-1.0, 1.0001),
     "planner.scoring.hop_decay": (0.0, -1.0, 1.0001),
     "planner.scoring.min_cosine": (-1.0, 1.0001),

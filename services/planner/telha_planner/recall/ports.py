@@ -32,6 +32,7 @@ class Scoring:
         context_weight: σ, weight of what a passage and its neighbours hold together, at least 0.
         source_weight: δ, weight of what else its source holds, at least 0.
         speaker_weight: ψ, weight of its being said by somebody whom the question names, at least 0.
+        other_days_weight: χ, factor of what began on other days than the question names, [0, 1].
         window_weight: ω, factor of a window's score against a passage's, [0, 1].
         sharpening: γ, a power of two.
         alpha: α of `sim^α × decay^(1−α)`, [0, 1].
@@ -46,6 +47,7 @@ class Scoring:
     context_weight: float = 1.0
     source_weight: float = 0.25
     speaker_weight: float = 0.5
+    other_days_weight: float = 0.5
     window_weight: float = 0.9
     sharpening: int = 64
     alpha: float = 0.5

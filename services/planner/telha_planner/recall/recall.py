@@ -20,10 +20,12 @@ from telha_planner.core.fusion import fuse
 from telha_planner.core.model import Float64, Int32, Int64
 from telha_planner.core.plan import LegCounts, RecallStats
 from telha_planner.core.request import Leg
+from telha_planner.models.dates import named_days
 from telha_planner.models.stop_words import question_terms
 
 from . import structured
 from .candidates import BODY, WINDOW, is_window, offered_windows, packable_windows, sliceable, spans_of, tokens_of
+from .dates import Dates
 from .expansion import expand
 from .floor import Evidence
 from .lexical import Lexical
@@ -49,6 +51,7 @@ class _Legs:
     words: Lexical | None
     vectors: Semantic | None
     speakers: Speakers | None
+    dates: Dates | None
     skipped: str | None
 
     @property
@@ -120,10 +123,11 @@ def _run_legs(snapshot: Snapshot, view: View, query: RecallQuery) -> _Legs:
     skipped = query.skipped
     if query.find is not None and Leg.STRUCTURED in query.legs:
         found[Leg.STRUCTURED] = _structured(snapshot, view, query, query.find)
-    words = speakers = None
+    words = speakers = dates = None
     if query.question is not None:
         terms = question_terms(query.question)
         words, speakers = Lexical(view, terms, query.scoring), Speakers(view, terms)
+        dates = Dates(named_days(query.question, query.valid_t))
         scores = words.scores
         ranked = best(scores, depth, view.hi, view.lo, positive=True)
         foremost.append(ranked[:FOREMOST])
@@ -154,6 +158,7 @@ def _run_legs(snapshot: Snapshot, view: View, query: RecallQuery) -> _Legs:
         words,
         vectors,
         speakers,
+        dates,
         skipped,
     )
 
@@ -192,6 +197,7 @@ def _scored(view: View, query: RecallQuery, legs: _Legs, places: Int64, decay: F
             legs.words,
             legs.vectors,
             legs.speakers,
+            legs.dates,
             query.scoring,
             measured=query.min_similarity > 0.0,
         )

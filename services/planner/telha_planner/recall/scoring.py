@@ -2,7 +2,8 @@
 From the parts of a node to its similarity, docs/scoring.md section 4.
 
 Four things make a node similar: what it holds itself, what it and the passages next to it hold together, what else of
-its source was found, and that somebody says it whom the question names.
+its source was found, and that somebody says it whom the question names. One makes it less so: that it began on other
+days than the question names.
 Scores are computed for a chosen set of places (roots, what expansion reached, and their neighbours), but each value
 is a function of what is visible, never of which other nodes were chosen.
 """
@@ -17,6 +18,7 @@ from telha_planner.core.fusion import sharpened
 from telha_planner.core.model import Float64, Int64
 
 from .candidates import is_window, spans_of
+from .dates import Dates
 from .floor import Evidence, evidence
 from .lexical import Lexical
 from .neighbourhood import PAIR_BITS, first, greatest_together, second
@@ -45,6 +47,7 @@ def similarity(
     lexical: Lexical | None,
     semantic: Semantic | None,
     speakers: Speakers | None,
+    dates: Dates | None,
     scoring: Scoring,
     *,
     measured: bool = False,
@@ -59,6 +62,7 @@ def similarity(
         lexical: None without a question.
         semantic: None without a vector.
         speakers: None without a question.
+        dates: None without a question.
         scoring: The constants.
         measured: Whether evidence is asked for.
     """
@@ -81,6 +85,8 @@ def similarity(
         raised = np.where(matches, raised + scoring.source_weight * _of_source(view, every, own, passages), 0.0)
     if scoring.speaker_weight > 0.0 and speakers is not None and speakers.named:
         raised = np.where(matches, raised + scoring.speaker_weight * _relative(speakers.shares(every), passages), 0.0)
+    if dates is not None and dates.named:
+        raised = np.where(dates.elsewhere(view, every, passages), scoring.other_days_weight * raised, raised)
     raised = np.where(windows, scoring.window_weight * raised, raised)
 
     among = np.searchsorted(every, places)
