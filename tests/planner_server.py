@@ -1,9 +1,9 @@
 """Real gRPC listeners in this process, each on an event loop in a thread of its own, for tests that call them."""
 
 import asyncio
+import os
 import threading
 import time
-import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -40,6 +40,7 @@ from telha_planner.server.quota import Quota
 from telha_planner.server.trace_writer_port import TraceWriter
 from telha_planner.server.traces import TracesSurface
 from telha_planner.server.uploads import Uploads
+from telha_planner.trace.ids import TraceIds
 from telha_planner.trace.spool import Spool
 
 RIGHTS = ("read", "write", "admin")
@@ -179,7 +180,7 @@ class RealPlanner(PlannerServer):
             tokenizers=Tokenizers(self.config.tokens),
             config=self.config,
             now=_now,
-            new_trace_id=lambda: str(uuid.uuid4()),
+            new_trace_id=TraceIds(_now, os.urandom, self.spool.name).next,
             questions=self._questions,
             credentials=self.holders,
         )

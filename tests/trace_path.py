@@ -23,6 +23,7 @@ from telha_trace_writer import service
 from telha_trace_writer.config import SharedTraceSettings, WriterConfig, WriterSettings
 from telha_trace_writer.opening import open_store
 from telha_trace_writer.servicer import Listener, TraceStoreServicer
+from telha_trace_writer.spools import Spools
 from telha_trace_writer.stream import Stream
 
 TOKEN = "internal-credential-of-the-tests"
@@ -101,7 +102,8 @@ async def a_listener(settings: WriterConfig) -> AsyncIterator[Any]:
     client = redis.connect(settings.trace.redis_url)
     store = open_store(settings.writer.store, 1000)
     stream = Stream(client, STREAM, "writer", "nobody")
-    listener = Listener(settings.trace.writer, TraceStoreServicer(store, stream, TOKEN))
+    servicer = TraceStoreServicer(store, stream, Spools(store, now_us), TOKEN)
+    listener = Listener(settings.trace.writer, servicer)
     await listener.start()
     try:
         async with a_stub(settings.trace.writer) as stub:

@@ -17,6 +17,12 @@ from telha_planner.trace.direct import StreamRecords
 from telha_planner.trace.emitter import Emitter
 from telha_planner.trace.spool import Spool
 from telha_runtime import redis
+from telha_trace_writer.intake import Intake
+from telha_trace_writer.meters import Metrics
+from telha_trace_writer.opening import open_store
+from telha_trace_writer.reclaim import Reclaim
+from telha_trace_writer.retention import Retention
+from telha_trace_writer.stream import Stream
 
 PAGE = Path(__file__).parents[2].joinpath("docs/operating.md").read_text(encoding="utf-8")
 
@@ -39,6 +45,16 @@ def test_every_meter_of_the_trace_path_is_listed(tmp_path: Path) -> None:
         return served | names(MissedMeters(BestEffort(spool)))
 
     assert listed("planner") == asyncio.run(planner())
+
+
+def test_every_meter_of_the_trace_writer_is_listed(tmp_path: Path) -> None:
+    """A8: the page's names are those that are served."""
+    store = open_store(tmp_path / "traces.db", 1000)
+    stream = Stream(redis.connect("redis://127.0.0.1:1/0"), "s", "g", "c")
+    intake = Intake(store, stream, 5, lambda: 0)
+    metrics = Metrics(store, intake, Reclaim(stream, intake, 1000, 10), Retention(store, 0, 0, lambda: 0))
+    assert listed("trace writer") == names(metrics)
+    store.close()
 
 
 def names(*collectors: Collector) -> set[str]:

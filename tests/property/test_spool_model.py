@@ -16,7 +16,14 @@ import hypothesis.strategies as st
 import msgpack
 import pytest
 from hypothesis import settings
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from telha_planner.core.errors import TraceBacklogFull
 from telha_planner.trace import segment
 from telha_planner.trace.spool import Spool
@@ -185,8 +192,6 @@ class SpoolModel(RuleBasedStateMachine):
         shutil.rmtree(self.root)
 
 
-TestSpoolModel = SpoolModel.TestCase
-TestSpoolModel.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
-TestSpoolModel.__doc__ = (
-    """X3: crash at every step, torn files, a full disk, orphans, a removed folder; nothing owed is lost."""
-)
+def test_the_spool_holds_what_the_model_owes() -> None:
+    """X3: crashes at every step, torn files, a full disk, orphans, a removed folder; nothing owed is lost or doubled."""
+    run_state_machine_as_test(SpoolModel, settings=settings(max_examples=25, stateful_step_count=25, deadline=None))

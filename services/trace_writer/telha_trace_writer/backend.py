@@ -43,3 +43,6 @@ class Backend(Protocol):
 
     def scrub(self) -> None:
         """Overwrite or free what was deleted, as far as the database lets its user."""
+
+    def make_shrinkable(self) -> None:
+        """See to it that `scrub` can give space back."""

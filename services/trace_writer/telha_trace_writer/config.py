@@ -46,6 +46,9 @@ class WriterSettings(BaseModel):
         batch_entries: Most entries in one transaction.
         reclaim_idle_ms: A delivery that nobody acknowledged for this long is taken over.
         max_deliveries: An entry that was delivered more often is taken for poison.
+        retention_days: Traces recorded longer ago are removed; 0 keeps all.
+        retention_max_mb: While the records are more MiB together, the oldest are removed; 0 keeps all.
+        metrics_host, metrics_port: Where Prometheus metrics are served; port 0 serves none.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -57,6 +60,10 @@ class WriterSettings(BaseModel):
     batch_entries: Annotated[int, Field(ge=1, le=10_000)] = 200
     reclaim_idle_ms: Annotated[int, Field(ge=50, le=3_600_000)] = 3000
     max_deliveries: Annotated[int, Field(ge=1, le=1000)] = 5
+    retention_days: Annotated[int, Field(ge=0, le=36_500)] = 0
+    retention_max_mb: Annotated[int, Field(ge=0, le=1_073_741_824)] = 0
+    metrics_host: str = "127.0.0.1"
+    metrics_port: Annotated[int, Field(ge=0, le=65_535)] = 0
     drain_ms: Annotated[int, Field(ge=0, le=600_000)] = 10_000
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] = "json"
@@ -76,6 +83,24 @@ class WriterConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     trace: SharedTraceSettings
+    writer: WriterSettings = Field(default_factory=WriterSettings)
+
+
+class StreamSettings(BaseModel):
+    """`[trace]`, as far as `telha-trace-writer dead-letters` reads it."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    redis_url: str = "redis://127.0.0.1:6379/0"
+    stream: str = "telha:{trace}:0"
+
+
+class LettersConfig(BaseModel):
+    """What `telha-trace-writer dead-letters` reads: where the store and the stream are."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    trace: StreamSettings = Field(default_factory=StreamSettings)
     writer: WriterSettings = Field(default_factory=WriterSettings)
 
 

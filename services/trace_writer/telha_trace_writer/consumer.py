@@ -13,7 +13,7 @@ from typing import Final
 
 from redis.asyncio import Redis
 from telha_runtime.backoff import Backoff
-from telha_runtime.redis import AWAY
+from telha_runtime.redis import AWAY, durability_warnings
 
 from .intake import Intake
 from .stream import Stream, group_is_gone
@@ -40,11 +40,13 @@ class Consumer:
         """Consume until *stop* is set."""
         backoff = Backoff(stop)
         ready = False
+        warned: list[str] = []
         while not stop.is_set():
             try:
                 if not ready:
                     await self.stream.ensure_group()
                     ready = True
+                    warned = await self._warn(warned)
                 deliveries = await self.stream.read(self.reader, self.batch_entries, BLOCK_MS)
                 if deliveries:
                     async with self.intake.turn:
@@ -60,3 +62,11 @@ class Consumer:
                 if backoff.failing:
                     _log.info("Redis answers again")
                 backoff.reset()
+
+    async def _warn(self, before: list[str]) -> list[str]:
+        """Say why this Redis may lose records, unless it was said *before*: after a failover it may be another."""
+        warnings = await durability_warnings(self.stream.redis)
+        if warnings != before:
+            for warning in warnings:
+                _log.warning("%s", warning)
+        return warnings

@@ -5,10 +5,11 @@ Rule 1: first into the store, which is durable, then into the dead-letter stream
 Redis transaction. A crash in between only repeats.
 Rule 2: a dead letter counts as settled when a planner asks, or it would be sent for ever.
 Rule 3: a dead letter is its tenant's: when the tenant is deleted, it goes from both places, and a later one is dropped.
+letters.py and dead_letters.py look at them and bring them back.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 from uuid import UUID
@@ -63,6 +64,7 @@ async def announce(stream: Stream, dead: Sequence[Dead]) -> None:
         content |= {b"reason": letter.reason.encode(), b"entry_id": letter.delivery.entry_id}
         pipeline.xadd(stream.dead_key, content, maxlen=_KEPT_IN_STREAM, approximate=True)
         pipeline.xack(stream.key, stream.group, letter.delivery.entry_id)
+        pipeline.xdel(stream.key, letter.delivery.entry_id)
         _log.error("entry %s is a dead letter: %s", letter.delivery.entry_id.decode(), letter.reason)
     await pipeline.execute()
 
@@ -74,16 +76,32 @@ async def forget(stream: Stream, tenant: str, deleted_us: int) -> int:
     Raises:
         RedisError, OSError: Some may be left.
     """
+
+    def doomed(entry_id: bytes, fields: Mapping[bytes, bytes]) -> bool:
+        of, _, recorded_us = origin(fields, _added_us(entry_id.decode()))
+        return of == tenant and recorded_us <= deleted_us
+
+    return await _remove(stream, doomed)
+
+
+async def withdraw(stream: Stream, entry_ids: Collection[str]) -> int:
+    """
+    Remove from the dead-letter stream what was announced of *entry_ids*; returns how many entries went.
+
+    Raises:
+        RedisError, OSError: Some may be left.
+    """
+    wanted = {entry_id.encode() for entry_id in entry_ids}
+    return await _remove(stream, lambda _, fields: fields.get(b"entry_id") in wanted)
+
+
+async def _remove(stream: Stream, doomed: Callable[[bytes, Mapping[bytes, bytes]], bool]) -> int:
     gone, oldest = 0, "-"
     while True:
         entries = cast("Sequence[Any]", await stream.redis.xrange(stream.dead_key, min=oldest, count=_PAGE))
-        doomed = []
-        for entry_id, fields in entries:
-            of, _, recorded_us = origin(fields, _added_us(entry_id.decode()))
-            if of == tenant and recorded_us <= deleted_us:
-                doomed.append(entry_id)
-        if doomed:
-            gone += await stream.redis.xdel(stream.dead_key, *doomed)
+        found = [entry_id for entry_id, fields in entries if doomed(entry_id, fields)]
+        if found:
+            gone += await stream.redis.xdel(stream.dead_key, *found)
         if len(entries) < _PAGE:
             return gone
         oldest = f"({entries[-1][0].decode()}"

@@ -6,13 +6,16 @@ What happens to delivered entries: stored, buried or held; then acknowledged.
 
 Rule 1: an entry that was delivered too often is buried before its record is parsed: the parser may be what kills us.
 Rule 2: a store that refuses is no fault of an entry: what is in hand is tried again without a new delivery.
-Rule 3: a frame of an unknown version is neither stored nor buried; it stays pending for a newer writer.
+Rule 3: a frame of an unknown version is neither stored nor buried; it stays pending for a newer writer, and its
+deliveries do not count.
 """
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from telha_runtime import frame
 from telha_runtime.backoff import Backoff
@@ -24,6 +27,7 @@ from .record import RecordMalformed, Row, row_of
 from .store import Store, StoreFailed
 from .stream import Delivery, Stream
 
+_TOLD: Final = 10
 _log = logging.getLogger(__name__)
 
 
@@ -35,9 +39,10 @@ class Intake:
     Attributes:
         stored: Traces stored since the start.
         repeated: Entries whose trace was there already.
-        dropped: Entries that were recorded before their tenant was deleted, and came after.
+        dropped: Entries that came after their tenant was deleted, or after traces of their age were removed.
         buried: Dead letters since the start.
         held: Ids of entries of an unknown version.
+        observe: Hears of each batch how many records were stored, and in how many seconds.
         turn: Held while entries are in hand, so that nobody takes them over from ourselves meanwhile.
     """
 
@@ -50,6 +55,7 @@ class Intake:
     dropped: int = 0
     buried: int = 0
     held: set[bytes] = field(default_factory=set)
+    observe: Callable[[int, float], object] = lambda _count, _seconds: None
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def settle(self, deliveries: Sequence[Delivery], stop: asyncio.Event) -> None:
@@ -82,10 +88,12 @@ class Intake:
         rows: list[Row] = []
         done: list[bytes] = []
         dead: list[Dead] = []
+        held: list[bytes] = []
         for delivery in deliveries:
             try:
                 row = self._row(delivery)
             except FrameUnknown as unknown:
+                held.append(delivery.entry_id)
                 self._hold(delivery, unknown)
                 continue
             except (FrameMalformed, RecordMalformed) as fault:
@@ -95,11 +103,14 @@ class Intake:
             if row is not None:
                 rows.append(row)
         if rows:
+            begun = time.monotonic()
             inserted = await asyncio.to_thread(self.store.insert, rows)
+            self.observe(len(rows), time.monotonic() - begun)
             self.stored += inserted.stored
             self.repeated += inserted.repeated
             self._tell_dropped(inserted.dropped)
         await self.stream.acknowledge(done)
+        await self.stream.hold(held)
         if dead:
             kept = await asyncio.to_thread(deadletter.settle, self.store, dead, self.now_us)
             await deadletter.announce(self.stream, kept)
@@ -118,9 +129,14 @@ class Intake:
     def _tell_dropped(self, count: int) -> None:
         if count:
             self.dropped += count
-            _log.info("dropped %d records of tenants that were deleted after they were made", count)
+            _log.info(
+                "dropped %d records that came after their tenant's deletion, or after their age was removed", count
+            )
 
     def _hold(self, delivery: Delivery, unknown: FrameUnknown) -> None:
         if delivery.entry_id not in self.held:
             self.held.add(delivery.entry_id)
-            _log.warning("entry %s waits for a newer writer: %s", delivery.entry_id.decode(), unknown)
+            # Of many, each thousandth.
+            if len(self.held) <= _TOLD or len(self.held) % 1000 == 0:
+                count = len(self.held)
+                _log.warning("entry %s waits for a newer writer, %d in all: %s", delivery.entry_id, count, unknown)

@@ -152,6 +152,9 @@ class Postgres:
         with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.exec_driver_sql(f"VACUUM (SKIP_LOCKED TRUE) {', '.join(tables.metadata.tables)}")
 
+    def make_shrinkable(self) -> None:
+        """Nothing: the server's own vacuum frees space for new rows."""
+
 
 def _set(connection: sa.Connection, *settings: tuple[str, str | int]) -> None:
     calls = ", ".join(["set_config(%s, %s, true)"] * len(settings))

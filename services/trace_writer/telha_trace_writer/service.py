@@ -3,6 +3,8 @@ The trace writer as a service: what it is made of, how it starts and how it drai
 
     stream ──► consumer ─┐
            ──► reclaim ──┴─► intake ──► store ◄── servicer ◄── planners
+                                          ▲
+                              retention ──┘
 
 Rule 1: it serves as soon as its store is open; a Redis that is away is waited for. Rule 2: at the stop the batch in
 hand is finished first, then calls in flight.
@@ -15,20 +17,20 @@ import os
 import secrets
 import socket
 import time
-from typing import Final
 
 from telha_runtime import process, redis
-from telha_runtime.redis import AWAY
 
 from .config import WriterConfig
 from .consumer import REPLY_WITHIN_S, Consumer
 from .intake import Intake
+from .meters import Metrics
 from .opening import open_store
 from .reclaim import Reclaim
+from .retention import Retention
 from .servicer import Listener, TraceStoreServicer
+from .spools import Spools
 from .stream import Stream
 
-_CONSUMERS_STOP_S: Final = REPLY_WITHIN_S + 5
 _log = logging.getLogger(__name__)
 
 
@@ -43,7 +45,7 @@ async def serve(config: WriterConfig, stop: asyncio.Event | None = None) -> None
     Raises:
         StoreUnusable: The store cannot be opened.
         UrlInvalid: The Redis URL is none.
-        AddressTaken, OSError: The address cannot be had.
+        AddressTaken, OSError: An address cannot be had.
     """
     stop = stop or process.install_stop_signals(asyncio.get_running_loop())
     writer = config.writer
@@ -52,21 +54,26 @@ async def serve(config: WriterConfig, stop: asyncio.Event | None = None) -> None
     migrates = writer.migrate == "auto"
     store = await asyncio.to_thread(open_store, writer.store, writer.busy_timeout_ms, migrates=migrates)
     stream = Stream(client, config.trace.stream, writer.group, _consumer_name())
-    intake = Intake(store, stream, writer.max_deliveries, lambda: time.time_ns() // 1000)
+    intake = Intake(store, stream, writer.max_deliveries, _now_us)
     consumer = Consumer(stream, reader, intake, writer.batch_entries)
     reclaim = Reclaim(stream, intake, writer.reclaim_idle_ms, writer.batch_entries)
-    listener = Listener(config.trace.writer, TraceStoreServicer(store, stream, config.trace.internal_token))
+    retention = Retention(store, writer.retention_days, writer.retention_max_mb, _now_us)
+    servicer = TraceStoreServicer(store, stream, Spools(store, _now_us), config.trace.internal_token)
+    listener = Listener(config.trace.writer, servicer)
+    metrics = Metrics(store, intake, reclaim, retention)
     try:
         _refuse_taken_socket(config.trace.writer)
         await listener.start()
+        metrics.serve(writer.metrics_host, writer.metrics_port)
         _log.info("serving traces on %s", config.trace.writer)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(consumer.run(stop))
             tasks.create_task(reclaim.run(stop))
-            tasks.create_task(_warn(stream))
+            tasks.create_task(retention.run(stop))
         await listener.stop(writer.drain_ms / 1000)
     finally:
         await listener.stop(0)
+        metrics.close()
         await reader.aclose()
         await client.aclose()
         store.close()
@@ -83,12 +90,8 @@ def _refuse_taken_socket(address: str) -> None:
         raise AddressTaken(f"another process listens on {address}")
 
 
-async def _warn(stream: Stream) -> None:
-    try:
-        for warning in await redis.durability_warnings(stream.redis):
-            _log.warning("%s", warning)
-    except AWAY as fault:
-        _log.warning("Redis is away at the start: %s", fault)
+def _now_us() -> int:
+    return time.time_ns() // 1000
 
 
 def _consumer_name() -> str:

@@ -2,7 +2,8 @@
 Answers planners over gRPC: one trace, pages of traces, which records are settled; and deletes what a tenant recorded.
 
 Rule 1: every call but health needs the internal credential; it names the tenant, which the planner took from the
-caller's key. Rule 2: "not found" is said only when neither store nor stream can have the trace.
+caller's key. Rule 2: "not found" is said only when neither store nor stream nor another planner's spool can have the
+trace.
 """
 
 import asyncio
@@ -26,6 +27,7 @@ from telha_runtime.redis import AWAY
 from . import deadletter, pages
 from .pages import TokenInvalid
 from .record import RecordMalformed, Row, as_json, is_name, row_of
+from .spools import Report, Spools
 from .store import Filters, Store, StoreFailed
 from .stream import BacklogTooLong, Stream
 
@@ -42,10 +44,11 @@ _Context = grpc.aio.ServicerContext[Any, Any]
 class TraceStoreServicer(trace_store_pb2_grpc.TraceStoreServicer):
     """The calls of `TraceStore`."""
 
-    def __init__(self, store: Store, stream: Stream, internal_token: str) -> None:
-        """Serve *store* and what is still in *stream* to whoever shows *internal_token*."""
+    def __init__(self, store: Store, stream: Stream, spools: Spools, internal_token: str) -> None:
+        """Serve *store*, what is still in *stream* and what *spools* report to whoever shows *internal_token*."""
         self._store = store
         self._stream = stream
+        self._spools = spools
         self._token = internal_token.encode()
 
     async def Fetch(self, request: trace_store_pb2.FetchRequest, context: _Context) -> trace_store_pb2.FetchResponse:  # noqa: N802  # gRPC's name
@@ -54,12 +57,16 @@ class TraceStoreServicer(trace_store_pb2_grpc.TraceStoreServicer):
         trace_id = request.trace_id
         if not _is_uuid(trace_id):
             await _refuse_field(context, "trace_id", "must be a lower-case UUID")
-        row: Row | None = None
+        row, pending = None, False
         try:
+            # What is settled before the search is in the store by then.
+            pending = await asyncio.to_thread(self._spools.may_hold, trace_id, list(request.searched_spools))
             row = await self._from_store(request.tenant, trace_id) or await self._from_stream(request.tenant, trace_id)
             # It may have moved from the stream into the store between the two questions.
             row = row or await self._from_store(request.tenant, trace_id)
         except (*AWAY, BacklogTooLong, StoreFailed):
+            pending = True
+        if row is None and pending:
             metadata = {"trace_id": trace_id}
             message = f"trace {trace_id} cannot be read at this moment; try again"
             await _refuse(context, grpc.StatusCode.UNAVAILABLE, "TRACE_PENDING", message, metadata, retry=True)
@@ -101,15 +108,22 @@ class TraceStoreServicer(trace_store_pb2_grpc.TraceStoreServicer):
     async def Persisted(  # noqa: N802  # gRPC's name
         self, request: trace_store_pb2.PersistedRequest, context: _Context
     ) -> trace_store_pb2.PersistedResponse:
-        """Say which traces are settled: stored, or kept as dead letters."""
+        """Say which traces are settled: stored, or kept as dead letters; and hear how far spools are."""
         await self._authenticate(context)
-        if len(request.trace_ids) > _MOST_ASKED:
-            await _refuse_field(context, "trace_ids", f"must hold at most {_MOST_ASKED:,} ids")
+        for field, sent in (("trace_ids", request.trace_ids), ("spools", request.spools)):
+            if len(sent) > _MOST_ASKED:
+                await _refuse_field(context, field, f"must hold at most {_MOST_ASKED:,} elements")
         for index, trace_id in enumerate(request.trace_ids):
             if not _is_uuid(trace_id):
                 await _refuse_field(context, f"trace_ids[{index}]", "must be a lower-case UUID")
+        for index, state in enumerate(request.spools):
+            if not _is_uuid(state.spool):
+                await _refuse_field(context, f"spools[{index}].spool", "must be a lower-case UUID")
         settled: list[str] = []
+        reports = [Report(state.spool, state.settled_before_us, state.gone) for state in request.spools]
         try:
+            if reports:
+                await asyncio.to_thread(self._spools.report, reports)
             settled = await asyncio.to_thread(self._store.persisted, list(request.trace_ids))
         except StoreFailed:
             await _refuse_store(context)
@@ -157,8 +171,7 @@ class TraceStoreServicer(trace_store_pb2_grpc.TraceStoreServicer):
         except RecordMalformed:
             return None
         # What was deleted is still in the stream until it is delivered, and dropped then.
-        deleted_us = await asyncio.to_thread(self._store.deleted_until, tenant)
-        return None if deleted_us is not None and row.recorded_us <= deleted_us else row
+        return None if await asyncio.to_thread(self._store.is_gone, row) else row
 
 
 class Listener:

@@ -8,7 +8,10 @@ Rule 2: what is deleted is overwritten, in the file and, by `scrub`, in the log 
 import logging
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import cast
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import insert
@@ -19,6 +22,10 @@ from .faults import StoreUnusable
 __all__ = ["SQLite"]
 
 _log = logging.getLogger(__name__)
+
+_NO_AUTO_VACUUM = 0
+_PAGES_AT_ONCE = 1000
+"""Free pages cut off in one step, 4 MB: other writers wait for so long."""
 
 _NEWEST_USER_VERSION = 2
 """What a file carries besides its revision, so that programs of before revisions refuse it."""
@@ -69,7 +76,7 @@ class SQLite:
             raise StoreUnusable(f"{self.place} is a database of something else, not a trace store")
 
     def prepare(self) -> None:
-        """Switch the write-ahead log on."""
+        """Switch the write-ahead log on; a new file also learns to give space back."""
         # The switch needs the file for itself and does not honour the busy timeout, so it is retried here.
         deadline = time.monotonic() + self._busy_timeout_s
         connection = self.engine.raw_connection()
@@ -77,6 +84,8 @@ class SQLite:
             while True:
                 cursor = connection.cursor()
                 try:
+                    if not cursor.execute("PRAGMA page_count").fetchone()[0]:
+                        cursor.execute("PRAGMA auto_vacuum = INCREMENTAL")
                     cursor.execute("PRAGMA journal_mode = WAL")
                     return
                 except sqlite3.OperationalError as fault:
@@ -104,16 +113,40 @@ class SQLite:
         """An insert that leaves rows alone which are there already."""
         return insert(table).on_conflict_do_nothing()
 
+    def make_shrinkable(self) -> None:
+        """Write a file of before anew, once, so that its free pages can be cut off: needs as much room again."""
+        with self._cursor() as cursor:
+            if cursor.execute("PRAGMA auto_vacuum").fetchone()[0] == _NO_AUTO_VACUUM:
+                _log.warning("writing %s anew, so that retention can make it smaller", self.place)
+                cursor.execute("PRAGMA auto_vacuum = INCREMENTAL")
+                cursor.execute("VACUUM")
+
     def scrub(self) -> None:
-        """Remove deleted content from the log too; what a reader holds beyond the busy timeout goes later."""
-        with self.engine.connect() as connection:
-            cursor = connection.connection.cursor()
-            try:
-                busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-            finally:
-                cursor.close()
+        """
+        Cut free pages off, and remove deleted content from the log too.
+
+        What a reader holds beyond the busy timeout goes later. Others write between two steps.
+        """
+        with self._cursor() as cursor:
+            free = _free(cursor)
+            while free:
+                cursor.execute(f"PRAGMA incremental_vacuum({_PAGES_AT_ONCE})").fetchall()
+                free, before = _free(cursor), free
+                if free >= before:
+                    break  # a file that was not made shrinkable, or another writer frees as much meanwhile
+            busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         if busy:
             _log.warning("deleted traces linger in the log of %s: a reader holds an older snapshot", self.place)
+
+    @contextmanager
+    def _cursor(self) -> Iterator[sqlite3.Cursor]:
+        """A cursor outside of any transaction."""
+        with closing(self.engine.raw_connection()) as connection, closing(connection.cursor()) as cursor:
+            yield cast("sqlite3.Cursor", cursor)
+
+
+def _free(cursor: sqlite3.Cursor) -> int:
+    return int(cursor.execute("PRAGMA freelist_count").fetchone()[0])
 
 
 def _prepare(connection: sqlite3.Connection, _record: object) -> None:

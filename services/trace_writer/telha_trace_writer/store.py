@@ -3,8 +3,10 @@ The trace store: what the writer keeps, in one SQLite file or on PostgreSQL.
 
 Rule 1: what `insert` returned from is durable and is there once per (tenant, trace id), however many writers insert.
 Rule 2: every read of content names its tenant. Rule 3: errors of the driver become `StoreFailed`.
-Rule 4: what was deleted does not come back: a record that was made before its tenant's deletion and arrives after it
+Rule 4: what was deleted, or removed for its age, does not come back: a record that was made before and arrives after it
 is dropped, and only its id is kept.
+
+letters.py, ageing.py and spools.py hold what is done with dead letters, by retention, and with reports of spools.
 """
 
 import json
@@ -21,7 +23,16 @@ from .backend import Backend
 from .faults import StoreFailed, StoreUnusable, translated
 from .listing import Filters
 from .record import Row
-from .tables import EVERY_SPACE, UNKNOWN_TENANT, trace, trace_dead_letter, trace_deletion, trace_dropped, trace_space
+from .tables import (
+    EVERY_SPACE,
+    UNKNOWN_TENANT,
+    trace,
+    trace_dead_letter,
+    trace_deletion,
+    trace_dropped,
+    trace_retention,
+    trace_space,
+)
 
 __all__ = ["Buried", "Deletion", "Filters", "Inserted", "Store", "StoreFailed", "StoreUnusable"]
 
@@ -57,6 +68,13 @@ class Inserted(NamedTuple):
     dropped: int
 
 
+class Gone(NamedTuple):
+    """Per tenant, until when its records are gone: deleted with it, and removed for their age."""
+
+    deleted: Mapping[str, int]
+    aged: Mapping[str, int]
+
+
 class Deletion(NamedTuple):
     """What a deletion of a tenant removed, and what of it arrived later and was dropped."""
 
@@ -79,33 +97,37 @@ class Store:
         Raises:
             StoreFailed: None was added.
         """
-        # Two writers that are given the same entries lock rows in the same order, and so cannot block one another.
-        ordered = sorted(rows, key=lambda row: (row.tenant, row.trace_id))
-        with self._inserting({row.tenant for row in ordered}) as (connection, deleted):
-            late = [row for row in ordered if _is_late(row, deleted)]
-            kept = [row for row in ordered if not _is_late(row, deleted)]
-            self._drop(connection, deleted, [(row.tenant, row.trace_id) for row in late])
-            stored = self._add(connection, trace, map(_values, kept))
-            self._add(connection, trace_space, (space for row in kept for space in _spaces(row)))
-        return Inserted(stored, len(kept) - stored, len(late))
+        with self._inserting({row.tenant for row in rows}) as (connection, gone):
+            return self._insert(connection, gone, rows)
+
+    def revive(self, letter: Buried, row: Row) -> Inserted:
+        """
+        Store the trace of a dead letter that can be read now, and remove the letter, in one transaction.
+
+        Raises:
+            StoreFailed: The letter is as it was.
+        """
+        with self._inserting({row.tenant}) as (connection, gone):
+            inserted = self._insert(connection, gone, [row])
+            connection.execute(sa.delete(trace_dead_letter).where(this_letter(letter)))
+        return inserted
 
     def bury(self, letters: Sequence[Buried]) -> list[Buried]:
         """
         Keep dead letters, each once.
 
         Returns:
-            Those that are kept; a letter of a tenant that was deleted since is dropped.
+            Those that are kept; a letter of a tenant that was deleted since, or of an age that is gone, is dropped.
 
         Raises:
             StoreFailed: None was kept.
         """
         ordered = sorted(letters, key=lambda letter: (letter.tenant, letter.entry_id))
-        with self._inserting({letter.tenant for letter in ordered} - {UNKNOWN_TENANT}) as (connection, deleted):
-            late = [letter for letter in ordered if _is_late(letter, deleted)]
-            kept = [letter for letter in ordered if not _is_late(letter, deleted)]
-            named = [(letter.tenant, letter.trace_id) for letter in late if letter.trace_id is not None]
-            self._drop(connection, deleted, named)
-            self._add(connection, trace_dead_letter, map(_letter_values, kept))
+        with self._inserting({letter.tenant for letter in ordered} - {UNKNOWN_TENANT}) as (connection, gone):
+            late = [letter for letter in ordered if _is_late(letter, gone)]
+            kept = [letter for letter in ordered if not _is_late(letter, gone)]
+            self._drop(connection, gone, late)
+            self.add(connection, trace_dead_letter, map(_letter_values, kept))
         return kept
 
     def delete_tenant(self, tenant: str, deleted_us: int) -> Deletion:
@@ -118,14 +140,13 @@ class Store:
             StoreFailed: Nothing was deleted.
         """
         this = sa.and_(trace_deletion.c.tenant == tenant, trace_deletion.c.deleted_us == deleted_us)
-        with self._transaction(writes=True) as connection:
-            self._backend.lock_for_deletion(connection)
+        with self.deleting() as connection:
             gone = {}
             for table in (trace_space, trace, trace_dead_letter):
                 doomed = sa.and_(table.c.tenant == tenant, table.c.recorded_us <= deleted_us)
                 gone[table] = connection.execute(sa.delete(table).where(doomed)).rowcount
             new = {"tenant": tenant, "deleted_us": deleted_us, "traces": 0, "dead_letters": 0, "dropped": 0}
-            self._add(connection, trace_deletion, [new])
+            self.add(connection, trace_deletion, [new])
             connection.execute(
                 sa.update(trace_deletion)
                 .where(this)
@@ -136,21 +157,18 @@ class Store:
             )
             told = sa.select(trace_deletion.c.traces, trace_deletion.c.dead_letters, trace_deletion.c.dropped)
             deletion = Deletion(*connection.execute(told.where(this)).one())
-        with translated():
-            self._backend.scrub()
+        self.free()
         return deletion
 
-    def deleted_until(self, tenant: str) -> int | None:
+    def is_gone(self, row: Row) -> bool:
         """
-        Until when *tenant*'s records were deleted, µs; None if they never were.
+        Whether *row* was made before its tenant's deletion, or is of an age that was removed.
 
         Raises:
             StoreFailed: It cannot be told now.
         """
-        statement = sa.select(sa.func.max(trace_deletion.c.deleted_us)).where(trace_deletion.c.tenant == tenant)
-        with self._transaction(tenant) as connection:
-            found = connection.execute(statement).scalar()
-        return None if found is None else int(found)
+        with self.transaction(row.tenant) as connection:
+            return _is_late(row, _gone(connection, {row.tenant}))
 
     def fetch(self, tenant: str, trace_id: str) -> Row | None:
         """
@@ -160,7 +178,7 @@ class Store:
             StoreFailed: It cannot be read now.
         """
         this = sa.and_(trace.c.tenant == tenant, trace.c.trace_id == UUID(trace_id).bytes)
-        with self._transaction(tenant) as connection:
+        with self.transaction(tenant) as connection:
             found = connection.execute(sa.select(*listing.SHOWN, trace.c.record).where(this)).first()
         return None if found is None else _row(found)
 
@@ -176,7 +194,7 @@ class Store:
             StoreFailed: They cannot be read now.
         """
         statement = listing.page(tenant, filters, before, limit)
-        with self._transaction(tenant) as connection:
+        with self.transaction(tenant) as connection:
             return [_row((*found, b"")) for found in connection.execute(statement)]
 
     def persisted(self, trace_ids: Sequence[str]) -> list[str]:
@@ -187,7 +205,7 @@ class Store:
             StoreFailed: It cannot be told now.
         """
         settled: list[str] = []
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             for start in range(0, len(trace_ids), _ASKED_AT_ONCE):
                 asked = [UUID(trace_id).bytes for trace_id in trace_ids[start : start + _ASKED_AT_ONCE]]
                 statement = sa.union(
@@ -199,56 +217,58 @@ class Store:
                 settled.extend(str(UUID(bytes=found)) for found in connection.execute(statement).scalars())
         return settled
 
-    def dead_letters(self) -> list[Buried]:
-        """
-        Every dead letter, oldest first.
-
-        Raises:
-            StoreFailed: They cannot be read now.
-        """
-        letter = trace_dead_letter.c
-        statement = sa.select(
-            letter.entry_id,
-            letter.tenant,
-            letter.trace_id,
-            letter.recorded_us,
-            letter.buried_us,
-            letter.reason,
-            letter.fields,
-        )
-        with self._transaction() as connection:
-            found = [
-                Buried(row[0], row[1], None if row[2] is None else str(UUID(bytes=row[2])), *row[3:])
-                for row in connection.execute(statement)
-            ]
-        return sorted(found, key=lambda letter: tuple(map(int, letter.entry_id.split("-"))))
-
     def close(self) -> None:
         """Close every connection after the work at hand."""
         self._backend.engine.dispose()
 
+    def free(self) -> None:
+        """
+        Overwrite or free what was deleted, as far as the database lets its user.
+
+        Raises:
+            StoreFailed: Some is left for the next time.
+        """
+        with translated():
+            self._backend.scrub()
+
+    def make_shrinkable(self) -> None:
+        """
+        See to it that `free` can make the store smaller; may take long, once.
+
+        Raises:
+            StoreFailed: It cannot be done now.
+        """
+        with translated():
+            self._backend.make_shrinkable()
+
     @contextmanager
-    def _inserting(self, tenants: set[str]) -> Iterator[tuple[sa.Connection, dict[str, int]]]:
-        deletion = trace_deletion.c
-        statement = (
-            sa.select(deletion.tenant, sa.func.max(deletion.deleted_us))
-            .where(deletion.tenant.in_(sorted(tenants)))
-            .group_by(deletion.tenant)
-        )
-        with self._transaction(writes=True) as connection:
-            self._backend.lock_for_insert(connection)
-            yield connection, {tenant: int(us) for tenant, us in connection.execute(statement)} if tenants else {}
+    def transaction(self, tenant: str | None = None, *, writes: bool = False) -> Iterator[sa.Connection]:
+        """
+        One transaction that sees *tenant* alone, None every tenant.
 
-    def _drop(self, connection: sa.Connection, deleted: Mapping[str, int], late: Sequence[tuple[str, str]]) -> None:
-        counts: dict[str, int] = {}
-        for tenant, trace_id in late:
-            new = {"tenant": tenant, "trace_id": UUID(trace_id).bytes}
-            counts[tenant] = counts.get(tenant, 0) + self._add(connection, trace_dropped, [new])
-        for tenant, count in counts.items():
-            this = sa.and_(trace_deletion.c.tenant == tenant, trace_deletion.c.deleted_us == deleted[tenant])
-            connection.execute(sa.update(trace_deletion).where(this).values(dropped=trace_deletion.c.dropped + count))
+        Raises:
+            StoreFailed: It was rolled back.
+        """
+        with translated(), self._backend.engine.connect() as connection:
+            connection.execution_options(telha_writes=writes)
+            with connection.begin():
+                self._backend.scope(connection, tenant)
+                yield connection
 
-    def _add(self, connection: sa.Connection, table: sa.Table, rows: Iterable[dict[str, Any]]) -> int:
+    @contextmanager
+    def deleting(self) -> Iterator[sa.Connection]:
+        """
+        A writing transaction beside which nothing is inserted: what is inserted after it knows what it deleted.
+
+        Raises:
+            StoreFailed: It was rolled back.
+        """
+        with self.transaction(writes=True) as connection:
+            self._backend.lock_for_deletion(connection)
+            yield connection
+
+    def add(self, connection: sa.Connection, table: sa.Table, rows: Iterable[dict[str, Any]]) -> int:
+        """Insert *rows* but those that are there already; how many were new."""
         values = list(rows)
         if not values:
             return 0
@@ -256,16 +276,55 @@ class Store:
         return connection.execute(statement, values).rowcount
 
     @contextmanager
-    def _transaction(self, tenant: str | None = None, *, writes: bool = False) -> Iterator[sa.Connection]:
-        with translated(), self._backend.engine.connect() as connection:
-            connection.execution_options(telha_writes=writes)
-            with connection.begin():
-                self._backend.scope(connection, tenant)
-                yield connection
+    def _inserting(self, tenants: set[str]) -> Iterator[tuple[sa.Connection, Gone]]:
+        with self.transaction(writes=True) as connection:
+            self._backend.lock_for_insert(connection)
+            yield connection, _gone(connection, tenants)
+
+    def _insert(self, connection: sa.Connection, gone: Gone, rows: Sequence[Row]) -> Inserted:
+        # Two writers that are given the same entries lock rows in the same order, and so cannot block one another.
+        ordered = sorted(rows, key=lambda row: (row.tenant, row.trace_id))
+        late = [row for row in ordered if _is_late(row, gone)]
+        kept = [row for row in ordered if not _is_late(row, gone)]
+        self._drop(connection, gone, late)
+        stored = self.add(connection, trace, map(_values, kept))
+        self.add(connection, trace_space, (space for row in kept for space in _spaces(row)))
+        return Inserted(stored, len(kept) - stored, len(late))
+
+    def _drop(self, connection: sa.Connection, gone: Gone, late: Iterable[Row | Buried]) -> None:
+        counts: dict[str, int] = {}
+        for made in late:
+            if made.trace_id is None:
+                continue
+            new = {"tenant": made.tenant, "trace_id": UUID(made.trace_id).bytes}
+            added = self.add(connection, trace_dropped, [new])
+            if made.recorded_us <= gone.deleted.get(made.tenant, made.recorded_us - 1):
+                counts[made.tenant] = counts.get(made.tenant, 0) + added
+        for tenant, count in counts.items():
+            this = sa.and_(trace_deletion.c.tenant == tenant, trace_deletion.c.deleted_us == gone.deleted[tenant])
+            connection.execute(sa.update(trace_deletion).where(this).values(dropped=trace_deletion.c.dropped + count))
 
 
-def _is_late(made: Row | Buried, deleted: Mapping[str, int]) -> bool:
-    return made.tenant in deleted and made.recorded_us <= deleted[made.tenant]
+def this_letter(letter: Buried) -> sa.ColumnElement[bool]:
+    """The condition that finds *letter*."""
+    return sa.and_(trace_dead_letter.c.tenant == letter.tenant, trace_dead_letter.c.entry_id == letter.entry_id)
+
+
+def _gone(connection: sa.Connection, tenants: set[str]) -> Gone:
+    if not tenants:
+        return Gone({}, {})
+    deletion, retention = trace_deletion.c, trace_retention.c
+    deleted = (
+        sa.select(deletion.tenant, sa.func.max(deletion.deleted_us))
+        .where(deletion.tenant.in_(sorted(tenants)))
+        .group_by(deletion.tenant)
+    )
+    aged = sa.select(retention.tenant, retention.removed_until_us).where(retention.tenant.in_(sorted(tenants)))
+    return Gone(*({tenant: int(us) for tenant, us in connection.execute(asked)} for asked in (deleted, aged)))
+
+
+def _is_late(made: Row | Buried, gone: Gone) -> bool:
+    return any(made.tenant in until and made.recorded_us <= until[made.tenant] for until in gone)
 
 
 def _values(row: Row) -> dict[str, Any]:
@@ -282,6 +341,7 @@ def _values(row: Row) -> dict[str, Any]:
         "items": row.items,
         "stranded": row.stranded,
         "record": row.record,
+        "bytes": len(row.record),
     }
 
 

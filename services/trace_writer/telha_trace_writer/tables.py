@@ -1,5 +1,5 @@
 """
-The tables of the trace store: one schema for SQLite and PostgreSQL, every key beginning with the tenant.
+The tables of the trace store: one schema for SQLite and PostgreSQL, every key of content beginning with the tenant.
 
 `migrations/` holds the steps that lead here; a test compares the two. All names begin with `trace`, so that traces may
 share a database with the planner's memory.
@@ -36,12 +36,15 @@ trace: Final = sa.Table(
     sa.Column("items", sa.BigInteger, nullable=False),
     sa.Column("stranded", sa.BigInteger, nullable=False),
     sa.Column("record", sa.LargeBinary, nullable=False),
+    sa.Column("bytes", sa.BigInteger, nullable=False, server_default="0"),
     sa.Index("trace_by_time", "tenant", "recorded_us", "trace_id"),
     sa.Index("trace_by_kind", "tenant", "kind", "recorded_us", "trace_id"),
     sa.Index("trace_by_key", "tenant", "key_id", "recorded_us", "trace_id"),
     sa.Index("trace_by_id", "trace_id"),
+    # Retention goes by age over all tenants, and adds sizes up without reading rows.
+    sa.Index("trace_by_age", "recorded_us", "tenant", "trace_id", "bytes"),
 )
-"""The records, with what is listed of them."""
+"""The records, with what is listed of them; *bytes* is the size of the record."""
 
 trace_space: Final = sa.Table(
     "trace_space",
@@ -66,6 +69,7 @@ trace_dead_letter: Final = sa.Table(
     sa.Column("reason", sa.Text, nullable=False),
     sa.Column("fields", sa.LargeBinary, nullable=False),
     sa.Index("trace_dead_letter_by_trace", "trace_id"),
+    sa.Index("trace_dead_letter_by_age", "recorded_us"),
 )
 """Entries that can never be traces."""
 
@@ -87,4 +91,22 @@ trace_dropped: Final = sa.Table(
     sa.Column("trace_id", sa.LargeBinary(16), primary_key=True),
     sa.Index("trace_dropped_by_trace", "trace_id"),
 )
-"""Ids of what arrived after its tenant's deletion, so that its planner stops sending it."""
+"""Ids of what arrived after its tenant's deletion, or its removal, so that its planner stops sending it."""
+
+trace_retention: Final = sa.Table(
+    "trace_retention",
+    metadata,
+    sa.Column("tenant", sa.Text, primary_key=True),
+    sa.Column("removed_until_us", sa.BigInteger, nullable=False),
+    sa.Column("traces", sa.BigInteger, nullable=False),
+)
+"""Until when retention removed a tenant's traces, and how many."""
+
+trace_spool: Final = sa.Table(
+    "trace_spool",
+    metadata,
+    sa.Column("spool", sa.Text, primary_key=True),
+    sa.Column("settled_before_us", sa.BigInteger, nullable=False),
+    sa.Column("reported_us", sa.BigInteger, nullable=False),
+)
+"""How far planners' spools are: each record whose id was made before that instant is settled. Of no tenant."""

@@ -2,6 +2,7 @@
 
 from uuid import uuid4
 
+from telha_trace_writer import letters
 from telha_trace_writer.store import Buried, Deletion, Inserted, Store
 from trace_stores import T, a_row, ids
 
@@ -15,21 +16,22 @@ def test_a_deletion_takes_what_was_recorded_until_then_and_nothing_else(store: S
     rows = [a_row(number, spaces=["a", "b"]) for number in range(5)]
     other = a_row(1, "rival")
     store.insert([*rows, other])
-    letters = [
+    buried = [
         a_letter(1, "acme", str(uuid4())),
         a_letter(9, "acme", str(uuid4())),
         a_letter(1, "rival"),
         a_letter(2, ""),
     ]
-    store.bury(letters)
+    store.bury(buried)
     assert store.delete_tenant("acme", T + 2) == Deletion(3, 1, 0)
     assert ids(store) == [rows[4].trace_id, rows[3].trace_id]
     assert ids(store, space="a") == [rows[4].trace_id, rows[3].trace_id]
     assert store.fetch("acme", rows[2].trace_id) is None
     assert ids(store, "rival") == [other.trace_id]
-    assert [letter.entry_id for letter in store.dead_letters()] == ["1-0", "2-0", "9-0"]
-    assert store.deleted_until("acme") == T + 2
-    assert store.deleted_until("rival") is None
+    assert [letter.entry_id for letter in letters.listed(store)] == ["1-0", "2-0", "9-0"]
+    assert store.is_gone(a_row(2))
+    assert not store.is_gone(a_row(3))
+    assert not store.is_gone(a_row(2, "rival"))
 
 
 def test_what_arrives_late_is_dropped_counted_and_settled(store: Store) -> None:

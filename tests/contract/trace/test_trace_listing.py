@@ -95,7 +95,7 @@ def test_a_page_costs_what_it_shows(tmp_path, filters: Filters) -> None:
     """X4: every table is entered by an index, none is read through, and a listing by one index is not sorted."""
     store = open_store(tmp_path / "traces.db", 1000)
     statement = listing.page("acme", filters, (T, "0199a3f2-7c1e-7d7b-9a53-000000000001"), 50)
-    with store._transaction() as connection:
+    with store.transaction() as connection:
         sql = statement.compile(connection, compile_kwargs={"render_postcompile": True})
         values = tuple(sql.params[name] for name in sql.positiontup)
         steps = [step[3] for step in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", values)]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 from telha_runtime.frame import Frame
-from telha_trace_writer import migrations, opening
+from telha_trace_writer import letters, migrations, opening
 from telha_trace_writer.opening import Schema, examine, migrate, open_store
 from telha_trace_writer.record import row_of
 from telha_trace_writer.store import Deletion, Store, StoreUnusable
@@ -51,7 +51,7 @@ def test_a_file_of_before_loses_nothing(old: Path) -> None:
     assert ids(store, allowed=("agent-7",), key_id="keyofagent07") == [uid(5), uid(3)]
     assert ids(store, allowed=("会議室", "main"), key_id="nobody") == [uid(10), uid(4), uid(1)]
     assert ids(store, "株式会社", space="main") == [uid(8), uid(7)]
-    attributed, unknown = store.dead_letters()
+    attributed, unknown = list(letters.with_content(store))
     assert (attributed.tenant, attributed.trace_id) == ("acme", uid(99))
     assert attributed.recorded_us == (0x0199A3F27C1E) * 1000
     assert (unknown.tenant, unknown.trace_id, unknown.reason) == ("", None, "the entry has no field f")
@@ -143,7 +143,7 @@ def test_an_empty_store_is_pending_and_looking_makes_nothing(place: str, tmp_pat
 def test_a_newer_store_is_refused(place: str) -> None:
     """M6: and left as it is."""
     store = open_store(place, 1000)
-    with store._transaction(writes=True) as connection:
+    with store.transaction(writes=True) as connection:
         connection.exec_driver_sql(f"UPDATE {migrations.VERSION_TABLE} SET version_num = '0999'")
     store.close()
     for attempt in (open_store, migrate, examine):

@@ -7,8 +7,9 @@ import psycopg
 import pytest
 from fixtures.postgres import PostgresServer
 from psycopg import sql
-from telha_trace_writer import tables
+from telha_trace_writer import ageing, tables
 from telha_trace_writer.opening import migrate, open_store
+from telha_trace_writer.spools import Report, Spools
 from telha_trace_writer.store import Buried, Store, StoreUnusable
 from trace_stores import T, a_row, ids
 
@@ -22,6 +23,10 @@ def filled(empty_postgres: str) -> Iterator[Store]:
         store.bury([Buried(f"1-{len(tenant)}", tenant, str(uuid4()), T + 9, T, "r", b"")])
         store.delete_tenant(tenant, T)
         store.insert([a_row(0, tenant)])
+    ageing.remove_bytes(store, 1, 1)
+    ageing.remove_bytes(store, 1 << 20, 1)
+    store.insert([a_row(3, tenant) for tenant in ("acme", "rival")])
+    Spools(store, lambda: T).report([Report(str(uuid4()), T)])
     store.bury([Buried("2-0", "", None, T, T, "r", b"")])
     yield store
     store.close()
@@ -37,6 +42,7 @@ def seen(place: str, *settings: str) -> dict[str, set[str]]:
                 row[0] for row in connection.execute(sql.SQL("SELECT tenant FROM {}").format(sql.Identifier(table)))
             }
             for table in tables.metadata.tables
+            if table != tables.trace_spool.name
         }
 
 
@@ -48,6 +54,16 @@ def test_a_transaction_sees_the_tenant_that_it_names(filled: Store, empty_postgr
     assert all(tenants == {"acme"} for tenants in seen(empty_postgres, "telha.trace_tenant = 'acme'").values())
     for settings in ((), ("telha.trace_tenant = ''",), ("telha.trace_tenant = 'all'",), ("telha.trace_tenants = 'x'",)):
         assert not any(seen(empty_postgres, *settings).values())
+
+
+def test_only_the_writer_itself_sees_how_far_spools_are(filled: Store, empty_postgres: str) -> None:
+    """A6: which planners there are is nobody's row."""
+    asked = "SELECT count(*) FROM trace_spool"
+    with psycopg.connect(empty_postgres) as connection:
+        connection.execute("SET LOCAL telha.trace_tenant = 'acme'")
+        assert connection.execute(asked).fetchone() == (0,)
+        connection.execute("SET LOCAL telha.trace_tenants = 'all'")
+        assert connection.execute(asked).fetchone() == (1,)
 
 
 def test_nothing_can_be_written_for_another_tenant(filled: Store, empty_postgres: str) -> None:
@@ -62,7 +78,7 @@ def test_nothing_can_be_written_for_another_tenant(filled: Store, empty_postgres
 
 def test_the_store_reads_under_its_tenant(filled: Store) -> None:
     """A6: fetch and browse would find nothing of another tenant, whatever their statements say."""
-    with filled._transaction("acme") as connection:
+    with filled.transaction("acme") as connection:
         assert {row.tenant for row in connection.execute(tables.trace.select())} == {"acme"}
 
 
@@ -99,17 +115,20 @@ def test_an_older_schema_is_migrated_only_when_told(empty_postgres: str) -> None
     """A9: several writers share a database; a start of one does not change it under the others."""
     store = open_store(empty_postgres, 5000)
     store.insert([a_row(1)])
-    with store._transaction(writes=True) as connection:
-        for table in tables.metadata.tables:
-            connection.exec_driver_sql(f"DROP POLICY {table}_of_tenant ON {table}")
-        connection.exec_driver_sql("UPDATE telha_trace_schema SET version_num = '0002'")
+    with store.transaction(writes=True) as connection:
+        for table in ("trace_retention", "trace_spool"):
+            connection.exec_driver_sql(f"DROP TABLE {table}")
+        connection.exec_driver_sql("DROP INDEX trace_dead_letter_by_age")
+        connection.exec_driver_sql("ALTER TABLE trace DROP COLUMN bytes")
+        connection.exec_driver_sql("UPDATE telha_trace_schema SET version_num = '0003'")
     store.close()
     with pytest.raises(
-        StoreUnusable, match=r"stands at schema 0002 and this version needs 0003; run telha-trace-writer"
+        StoreUnusable, match=r"stands at schema 0003 and this version needs 0004; run telha-trace-writer"
     ):
         open_store(empty_postgres, 5000)
     store = open_store(empty_postgres, 5000, migrates=True)
     assert len(ids(store)) == 1
+    assert ageing.volume(store) == len(store.fetch("acme", ids(store)[0]).record)
     store.close()
 
 

@@ -17,7 +17,7 @@ from alembic.script import ScriptDirectory
 from fixtures.valkey import ValkeyServer
 from telha_runtime import frame, redis
 from telha_runtime.frame import Frame
-from telha_trace_writer import deadletter, migrations, tables
+from telha_trace_writer import deadletter, letters, migrations, tables
 from telha_trace_writer.opening import open_store
 from telha_trace_writer.record import RecordMalformed, row_of
 from telha_trace_writer.store import Buried, Deletion, Inserted, Store, StoreFailed
@@ -28,7 +28,7 @@ from trace_stores import T, a_row, a_uuid7, ids
 
 def test_the_migrations_make_exactly_the_schema(store: Store) -> None:
     """M6: one schema; the scripts and the tables agree."""
-    with store._transaction() as connection:
+    with store.transaction() as connection:
         context = MigrationContext.configure(connection, opts={"version_table": migrations.VERSION_TABLE})
         assert compare_metadata(context, tables.metadata) == []
     scripts = ScriptDirectory.from_config(migrations._configuration())
@@ -38,7 +38,8 @@ def test_the_migrations_make_exactly_the_schema(store: Store) -> None:
 def test_every_key_begins_with_the_tenant() -> None:
     """M6: so that Citus can distribute every table."""
     for table in tables.metadata.sorted_tables:
-        assert next(iter(table.primary_key.columns)).name == "tenant"
+        # Planners' spools are of no tenant.
+        assert table is tables.trace_spool or next(iter(table.primary_key.columns)).name == "tenant"
 
 
 def test_a_trace_is_there_once_however_often_it_is_inserted(store: Store) -> None:
@@ -122,14 +123,14 @@ def test_a_record_that_no_store_can_keep_is_malformed(store: Store) -> None:
 def test_dead_letters_are_kept_once_and_told_in_their_order(store: Store) -> None:
     """X2: with tenant and time as far as their frames tell."""
     known = a_uuid7(T)
-    letters = [
+    buried = [
         Buried("1790000000000-10", "acme", known, T, T, "a", b"1"),
         Buried("1790000000000-9", "", None, T, T, "b", b"2"),
         Buried("999-0", "acme", str(uuid4()), T, T, "c", b"3"),
     ]
-    assert store.bury(letters) == sorted(letters, key=lambda letter: (letter.tenant, letter.entry_id))
-    store.bury(letters)
-    assert [letter.reason for letter in store.dead_letters()] == ["c", "b", "a"]
+    assert store.bury(buried) == sorted(buried, key=lambda letter: (letter.tenant, letter.entry_id))
+    store.bury(buried)
+    assert [letter.reason for letter in letters.listed(store)] == ["c", "b", "a"]
     assert store.persisted([known]) == [known]
 
 
@@ -191,7 +192,7 @@ def test_values_are_in_no_message(store: Store) -> None:
 
 def insert_twice(store: Store) -> None:
     statement = sa.insert(tables.trace_dropped).values(tenant="canary", trace_id=b"1")
-    with store._transaction(writes=True) as connection:
+    with store.transaction(writes=True) as connection:
         connection.execute(statement)
         connection.execute(statement)
 

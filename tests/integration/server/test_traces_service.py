@@ -1,5 +1,7 @@
 """Traces over gRPC with a real trace writer behind the planner."""
 
+import socket
+import tempfile
 import time
 from uuid import uuid4
 
@@ -11,6 +13,7 @@ from telha.trace.v1 import traces_pb2
 from telha_client import Fragment, InvalidRequest, NotFound, PermissionDenied, Span, TelhaError, Unavailable
 from telha_planner.config import PlannerConfig, ServerSettings
 from telha_planner.server.translate_trace import shorten_pool, trace_message
+from telha_planner.trace.settlement import Settled
 from telha_runtime import frame
 from telha_runtime.frame import Frame
 from trace_path import STREAM, TOKEN, a_record, an_entry
@@ -109,6 +112,50 @@ def test_a_writer_that_is_away_is_never_an_absent_trace(tmp_path):
         with pytest.raises(Unavailable) as refusal:
             client.traces(timeout=0.4)
         assert refusal.value.reason == "UNAVAILABLE"
+
+
+def test_a_writer_that_hangs_is_never_an_absent_trace(tmp_path):
+    """X4: one that accepts and does not answer is told as TRACE_PENDING while the caller still listens."""
+    with socket.socket(socket.AF_UNIX) as hole, tempfile.TemporaryDirectory(prefix="th-") as short:
+        hole.bind(f"{short}/w")
+        hole.listen()
+        with RealPlanner(tmp_path, writer=f"unix:{short}/w") as planner, planner.client() as client:
+            begun = time.monotonic()
+            with pytest.raises(Unavailable) as refusal:
+                client.trace(str(uuid4()), timeout=2)
+            assert (refusal.value.reason, refusal.value.retry_after) == ("TRACE_PENDING", 0.5)
+            assert time.monotonic() - begun < 2
+
+
+def test_a_trace_in_the_spool_of_another_planner_is_pending(planner, valkey_server, tmp_path):
+    """X4: until that planner reports its instant settled; then an id that was never made is absent, as on its own."""
+    url = f"sqlite:///{planner.folder / 'memory.db'}"
+    with (
+        RealPlanner(tmp_path, url=url, writer=planner._writer, token=TOKEN) as other,
+        planner.client() as client,
+        other.client() as elsewhere,
+    ):
+        made = client.select(a_pool(3), max_tokens=20).trace_id
+        never = made[:14] + "7" + made[15:24] + "00000000" + made[32:]
+        assert client.trace(made).summary.trace_id == made
+        before = time.time_ns() // 1000 - 30_000_000
+        planner.run(planner.writer.persisted((), [Settled(planner.spool.name, before)]))
+        for trace_id in (made, never):
+            with pytest.raises(Unavailable) as refusal:
+                elsewhere.trace(trace_id, timeout=0.4)
+            assert (refusal.value.reason, refusal.value.retry_after) == ("TRACE_PENDING", 0.5)
+        with pytest.raises(NotFound):
+            client.trace(never)
+        persist(planner, valkey_server, client, [made])
+        assert elsewhere.trace(made).summary.trace_id == made
+        with pytest.raises(Unavailable):
+            elsewhere.trace(never, timeout=0.4)
+        planner.run(planner.writer.persisted((), [Settled(planner.spool.name, time.time_ns() // 1000)]))
+        with pytest.raises(NotFound) as absent:
+            elsewhere.trace(never)
+        with planner.client("rival") as rival, pytest.raises(NotFound) as foreign:
+            rival.trace(made)
+        assert foreign.value.message == absent.value.message
 
 
 def test_a_wrong_internal_credential_is_the_operators_fault(folder, valkey_server):

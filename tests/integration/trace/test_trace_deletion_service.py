@@ -13,6 +13,7 @@ from redis import Redis
 from telha.trace.v1 import trace_store_pb2
 from telha_planner.core.errors import Unavailable
 from telha_planner.server.trace_writer_port import TraceWriter
+from telha_trace_writer import letters
 from telha_trace_writer.opening import open_store
 from trace_path import (
     STREAM,
@@ -68,7 +69,7 @@ def test_a_tenant_is_deleted_from_every_place(
     assert "deleted a tenant: 3 traces, 1 dead letters, 1 of them announced, 0 late" in caplog.text
     store = open_store(place_of(folder), 1000)
     assert (ids(store), ids(store, "rival")) == ([], [theirs])
-    assert [letter.tenant for letter in store.dead_letters()] == ["rival"]
+    assert [letter.tenant for letter in list(letters.with_content(store))] == ["rival"]
     store.close()
 
 
@@ -116,7 +117,7 @@ def test_a_late_poison_record_of_a_deleted_tenant_is_dropped(valkey_server: Valk
 
     asyncio.run(test())
     store = open_store(place_of(folder), 1000)
-    assert store.dead_letters() == []
+    assert list(letters.with_content(store)) == []
     store.close()
 
 

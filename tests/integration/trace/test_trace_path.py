@@ -10,6 +10,7 @@ import grpc
 import msgpack
 import pytest
 from fixtures.valkey import ValkeyServer
+from telha_trace_writer import letters
 from telha_trace_writer.opening import open_store
 from telha_trace_writer.store import Filters
 from trace_path import (
@@ -273,7 +274,7 @@ def test_a_record_that_no_writer_can_read_does_not_stay_for_ever(valkey_server: 
             ((_, fields),) = client.xrange(f"{STREAM}:dead")
             assert fields[b"reason"] == b"kind is absent or no string"
         store = open_store(place_of(folder), 1000)
-        (letter,) = store.dead_letters()
+        (letter,) = list(letters.with_content(store))
         store.close()
         assert (letter.trace_id, letter.reason) == (trace_id, "kind is absent or no string")
 

@@ -15,6 +15,7 @@ from fixtures.valkey import ValkeyServer
 from redis import Redis
 from redis.exceptions import ResponseError
 from telha.trace.v1 import trace_store_pb2
+from telha_trace_writer import letters
 from telha_trace_writer.opening import open_store
 from trace_path import STREAM, a_writer, an_entry, config, credential, fetch, until
 from trace_stores import T, ids
@@ -86,7 +87,7 @@ def test_nothing_is_lost_while_postgres_is_away(
     asyncio.run(test())
     store = open_store(place, 5000)
     assert ids(store)[::-1] == before + during
-    assert store.dead_letters() == []
+    assert list(letters.with_content(store)) == []
     store.close()
 
 

@@ -17,12 +17,14 @@ from fixtures.valkey import ValkeyServer
 from redis import Redis
 from redis.exceptions import ResponseError
 from telha_runtime import frame, redis
+from telha_trace_writer import letters
 from telha_trace_writer.intake import Intake
 from telha_trace_writer.opening import open_store
 from telha_trace_writer.reclaim import Reclaim
 from telha_trace_writer.store import Filters, Store, StoreFailed
 from telha_trace_writer.stream import BacklogTooLong, Delivery, Stream
 from trace_path import STREAM, a_writer, an_entry, config, fetch, on_both_engines, place_of, until
+from trace_stores import a_uuid7
 
 GROUP = "writer"
 
@@ -129,8 +131,8 @@ def test_poison_goes_to_the_dead_letters_and_blocks_nobody(
         "recorded_us is absent or no 64-bit integer",
     ]
     assert [fields[b"reason"].decode() for _, fields in client.xrange(f"{STREAM}:dead")] == reasons
-    assert [letter.reason for letter in store.dead_letters()] == reasons
-    assert msgpack.unpackb(store.dead_letters()[1].fields) == {b"other": b"field"}
+    assert [letter.reason for letter in list(letters.with_content(store))] == reasons
+    assert msgpack.unpackb(list(letters.with_content(store))[1].fields) == {b"other": b"field"}
     assert set(store.persisted([*good, wrong, str(uuid4())])) == {*good, wrong}
 
 
@@ -152,7 +154,7 @@ def test_an_entry_that_keeps_killing_writers_is_buried(
 
     run(test)
     assert ids(store) == []
-    (letter,) = store.dead_letters()
+    (letter,) = list(letters.with_content(store))
     assert (letter.trace_id, letter.reason) == (trace_id, "it was delivered 4 times and never acknowledged")
 
 
@@ -174,23 +176,37 @@ def test_a_stale_delivery_is_taken_over(valkey_server: ValkeyServer, client: Red
 
 @on_both_engines
 def test_a_frame_of_a_newer_version_waits_for_a_newer_writer(
-    valkey_server: ValkeyServer, client: Redis, folder: Path, store: Store
+    valkey_server: ValkeyServer, client: Redis, folder: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """X2: neither stored, nor buried, nor acknowledged, nor trimmed, however often it is reclaimed."""
-    newer = {frame.FIELD: msgpack.packb({"v": 2, "anything": 1})}
+    """X2: neither stored, nor buried, nor trimmed, however often it is taken over; then it is stored as any other."""
+    (value,) = an_entry(waiting := str(uuid4())).values()
+    newer = {frame.FIELD: msgpack.packb(msgpack.unpackb(value) | {"v": 2})}
     held = client.xadd(STREAM, newer)
-    trace_id = str(uuid4())
-    client.xadd(STREAM, an_entry(trace_id))
+    trace_ids = [str(uuid4()) for _ in range(3)]
+    for trace_id in trace_ids:
+        client.xadd(STREAM, an_entry(trace_id))
 
     async def test() -> None:
-        async with a_writer(config(folder, valkey_server.url, max_deliveries=1, reclaim_idle_ms=50)):
-            await until(lambda: ids(store) == [trace_id])
-            await until(lambda: client.xpending_range(STREAM, GROUP, held, held, 1)[0]["times_delivered"] > 3)
+        async with a_writer(config(folder, valkey_server.url, max_deliveries=2, reclaim_idle_ms=50)):
+            await until(lambda: ids(store) == trace_ids)
+            # Nobody else's entry stays because of it.
+            await until(lambda: client.xlen(STREAM) == 1)
+            for consumer in ("another", "a third", "a fourth"):
+                client.xclaim(STREAM, GROUP, consumer, 0, [held])
+                await until(lambda: client.xpending_range(STREAM, GROUP, held, held, 1)[0]["times_delivered"] == 1)
 
     run(test)
     assert client.xrange(STREAM, held, held) == [(held, newer)]
     assert client.xpending(STREAM, GROUP)["pending"] == 1
-    assert store.dead_letters() == []
+    assert letters.listed(store) == []
+    monkeypatch.setattr(frame, "VERSION", 2)
+
+    async def newer_writer() -> None:
+        async with a_writer(config(folder, valkey_server.url, max_deliveries=2, reclaim_idle_ms=50)):
+            await until(lambda: client.xlen(STREAM) == 0)
+
+    run(newer_writer)
+    assert waiting in ids(store)
 
 
 def test_a_group_that_vanishes_is_made_again(
@@ -222,16 +238,16 @@ def test_only_what_is_acknowledged_is_trimmed(valkey_server: ValkeyServer, clien
             intake = Intake(store, stream, 5, lambda: 0)
             for _ in range(6):
                 client.xadd(STREAM, an_entry())
-            assert await stream.trim() == 0
+            assert (await stream.trim(), client.xlen(STREAM)) == (0, 6)
             first = await stream.read(reader.redis, 2, 100)
             second = await stream.read(reader.redis, 2, 100)
             await intake.take(second)
-            assert await stream.trim() == 0
-            await intake.take(first)
-            assert await stream.trim() == 4
-            assert client.xlen(STREAM) == 2
+            assert (await stream.trim(), client.xlen(STREAM)) == (0, 4)
+            # A writer that dies between acknowledgement and removal leaves entries to be trimmed.
+            client.xack(STREAM, GROUP, *(delivery.entry_id for delivery in first))
+            assert (await stream.trim(), client.xlen(STREAM)) == (2, 2)
             await intake.take(await stream.read(reader.redis, 10, 100))
-            assert await stream.trim() == 2
+            assert (await stream.trim(), client.xlen(STREAM)) == (0, 0)
             assert await stream.read(reader.redis, 1, 10) == []
 
     run(test)
@@ -298,7 +314,7 @@ def test_a_look_up_pages_through_the_stream(
     client.xadd(STREAM, an_entry(trace_id))
     with client.pipeline(transaction=False) as pipeline:
         for _ in range(600):
-            pipeline.xadd(STREAM, an_entry())
+            pipeline.xadd(STREAM, an_entry(last := str(uuid4())))
         pipeline.execute()
 
     async def test() -> None:
@@ -310,7 +326,12 @@ def test_a_look_up_pages_through_the_stream(
             assert await stream.find("acme", str(uuid4())) is None
             monkeypatch.setattr("telha_trace_writer.stream._MOST_SEARCHED", 256)
             with pytest.raises(BacklogTooLong):
-                await stream.find("acme", trace_id)
+                await stream.find("acme", last)
+            # What an id says of its instant spares what is older.
+            made_ms = (client.time()[0] + 3600) * 1000
+            young = a_uuid7(made_ms * 1000)
+            client.xadd(STREAM, an_entry(young), id=f"{made_ms}-1")
+            assert (await stream.find("acme", young)).trace_id == young
 
     run(test)
 

@@ -59,12 +59,17 @@ class Records(Protocol):
     def get(self, tenant: str, trace_id: str) -> bytes | None:
         """The record of *trace_id* if it is *tenant*'s and still here."""
 
+    def spools(self) -> list[str]:
+        """Names of the spools in which `get` looks."""
+
 
 class TraceStore(Protocol):
     """The trace writer."""
 
-    async def fetch(self, tenant: str, trace_id: str, deadline: float) -> traces_pb2.GetResponse | None:
-        """One trace of *tenant*, None if there is none; raises `TracePending`."""
+    async def fetch(
+        self, tenant: str, trace_id: str, searched: Sequence[str], deadline: float
+    ) -> traces_pb2.GetResponse | None:
+        """One trace of *tenant*, None if there is none; raises `TracePending`. The spools *searched* do not have it."""
 
     async def browse(
         self, tenant: str, allowed: tuple[str, ...], key_id: str, request: traces_pb2.ListRequest, deadline: float

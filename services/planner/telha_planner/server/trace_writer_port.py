@@ -6,12 +6,13 @@ or `TracePending` to the caller, and one line in the log.
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import grpc
 import grpc.aio
 import structlog
+from google.protobuf import any_pb2
 from google.rpc import error_details_pb2, status_pb2
 from telha.trace.v1 import trace_store_pb2, trace_store_pb2_grpc, traces_pb2
 
@@ -24,6 +25,10 @@ MAX_ANSWER_BYTES = 64 * 1024 * 1024
 CREDENTIAL_KEY = "telha-internal"
 """Metadata key of the internal credential."""
 PERSISTED_TIMEOUT_S = 10.0
+FETCH_TIMEOUT_S = 5.0
+"""How long one trace may take; beyond, the writer hangs, and the caller is told to try again."""
+FETCH_SHARE = 0.8
+"""Of the time that the caller waits, so that our answer still reaches it."""
 DELETE_TIMEOUT_S = 120.0
 """A tenant's traces go in one transaction, however many they are."""
 _PART = "the trace writer"
@@ -50,20 +55,30 @@ class TraceWriter:
         self._stub = trace_store_pb2_grpc.TraceStoreStub(self._channel)
         self._metadata = ((CREDENTIAL_KEY, token),)
 
-    async def fetch(self, tenant: str, trace_id: str, deadline: float) -> traces_pb2.GetResponse | None:
+    async def fetch(
+        self, tenant: str, trace_id: str, searched: Iterable[str], deadline: float
+    ) -> traces_pb2.GetResponse | None:
         """
         One trace of *tenant*, persisted or in the stream; None if there is none.
 
+        Args:
+            tenant: Name of the tenant.
+            trace_id: The trace.
+            searched: Spools that do not have it.
+            deadline: Until when the caller waits (`time.monotonic()`); what is left after the writer's time is for us.
+
         Raises:
-            TracePending: The writer cannot tell at this moment.
-            DeadlineExceeded: It did not answer before *deadline* (`time.monotonic()`).
+            TracePending: The writer cannot tell at this moment, or does not answer in time.
         """
-        request = trace_store_pb2.FetchRequest(tenant=tenant, trace_id=trace_id)
+        request = trace_store_pb2.FetchRequest(tenant=tenant, trace_id=trace_id, searched_spools=searched)
+        within_s = min(FETCH_TIMEOUT_S, _left(deadline) * FETCH_SHARE)
         try:
-            found = await self._stub.Fetch(request, timeout=_left(deadline), metadata=self._metadata)
+            found = await self._stub.Fetch(request, timeout=within_s, metadata=self._metadata)
         except grpc.aio.AioRpcError as failure:
             if failure.code() == grpc.StatusCode.NOT_FOUND:
                 return None
+            if failure.code() == grpc.StatusCode.DEADLINE_EXCEEDED or _reason(failure) == TracePending.reason:
+                raise TracePending(trace_id=trace_id) from failure
             raise self._meaning(failure, TracePending(trace_id=trace_id)) from failure
         return found.trace
 
@@ -151,9 +166,19 @@ def _left(deadline: float) -> float:
 
 
 def _violation(failure: grpc.aio.AioRpcError) -> error_details_pb2.BadRequest.FieldViolation | None:
-    trailers: Any = failure.trailing_metadata()  # pairs, which the stubs do not say
     bad = error_details_pb2.BadRequest()
-    for detail in status_pb2.Status.FromString(dict(trailers or ()).get(DETAILS_KEY, b"")).details:
+    for detail in _details(failure):
         if detail.Unpack(bad) and bad.field_violations:
             return bad.field_violations[0]
     return None
+
+
+def _reason(failure: grpc.aio.AioRpcError) -> str:
+    info = error_details_pb2.ErrorInfo()
+    return next((info.reason for detail in _details(failure) if detail.Unpack(info)), "")
+
+
+def _details(failure: grpc.aio.AioRpcError) -> Sequence[any_pb2.Any]:
+    trailers: Any = failure.trailing_metadata()  # pairs, which the stubs do not say
+    status = status_pb2.Status.FromString(dict(trailers or ()).get(DETAILS_KEY, b""))
+    return list(status.details)

@@ -3,8 +3,9 @@
 
 Rule 1: tenant and spaces come from the key. Rule 2: a key that is limited to spaces sees a trace only if every space
 that the trace read is allowed; one that read no memory (Select) is seen by unlimited keys and by its own key.
-Rule 3: absent and foreign get the same answer. Rule 4: a trace can always be read: of a pool too large for one message
-the last rows are left out, and counted.
+Rule 3: absent and foreign get the same answer; one that
+may be on its way from another planner is pending, not absent. Rule 4: a trace can always be read: of a pool too large
+for one message the last rows are left out, and counted.
 """
 
 import asyncio
@@ -53,6 +54,7 @@ class TracesSurface:
         trace_id = decode(traces_pb2.GetRequest, raw).trace_id
         parse_uuid("trace_id", trace_id)
         call.trace_id = trace_id
+        searched = self._records.spools()
         record = self._records.get(caller.tenant_name, trace_id)
         found: traces_pb2.GetResponse | None = None
         if record is not None:
@@ -60,7 +62,7 @@ class TracesSurface:
             found = await asyncio.to_thread(trace_message, record)
         if found is None or not _may_see(caller, found):
             # A foreign trace is looked for as an absent one is, so that both end alike when the writer is away.
-            found = await self._writer.fetch(caller.tenant_name, trace_id, call.deadline)
+            found = await self._writer.fetch(caller.tenant_name, trace_id, searched, call.deadline)
         if found is None or not _may_see(caller, found):
             raise NotFound(resource="trace")
         if found.ByteSize() > self._max_message_bytes:

@@ -21,6 +21,9 @@ class Records(Protocol):
     def get(self, tenant: str, trace_id: str) -> bytes | None:
         """The record of *trace_id* if it is *tenant*'s and still here."""
 
+    def spools(self) -> list[str]:
+        """Names of the spools in which `get` looks."""
+
 
 class BestEffort:
     """
@@ -53,3 +56,7 @@ class BestEffort:
     def get(self, tenant: str, trace_id: str) -> bytes | None:
         """As *records* says."""
         return self._records.get(tenant, trace_id)
+
+    def spools(self) -> list[str]:
+        """As *records* says."""
+        return self._records.spools()

@@ -103,6 +103,10 @@ class StreamRecords:
         """Nothing: the trace writer finds what is in the stream."""
         return None
 
+    def spools(self) -> list[str]:
+        """None: there is no spool."""
+        return []
+
     async def _run(self) -> None:
         while True:
             await self._arrived.wait()

@@ -181,6 +181,10 @@ class Spool:
         except (OSError, EntryDamaged):
             return None
 
+    def spools(self) -> list[str]:
+        """Names of the spools in which `get` looks: this one and those that were taken over."""
+        return [self.name, *self._orphans.names]
+
     def holds(self, entry: Entry) -> bool:
         """Whether *entry* is still needed."""
         return self._entries.get(entry.trace_id) is entry

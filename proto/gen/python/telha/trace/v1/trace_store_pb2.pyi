@@ -8,12 +8,14 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class FetchRequest(_message.Message):
-    __slots__ = ("tenant", "trace_id")
+    __slots__ = ("tenant", "trace_id", "searched_spools")
     TENANT_FIELD_NUMBER: _ClassVar[int]
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
+    SEARCHED_SPOOLS_FIELD_NUMBER: _ClassVar[int]
     tenant: str
     trace_id: str
-    def __init__(self, tenant: _Optional[str] = ..., trace_id: _Optional[str] = ...) -> None: ...
+    searched_spools: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, tenant: _Optional[str] = ..., trace_id: _Optional[str] = ..., searched_spools: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class FetchResponse(_message.Message):
     __slots__ = ("trace",)

@@ -64,7 +64,8 @@ class TraceStoreServicer:
     """
 
     def Fetch(self, request, context):
-        """Reads one trace of a tenant, persisted or still in the stream.
+        """Reads one trace of a tenant, persisted or still in the stream. One that may still be in another planner's spool is
+        pending, not absent.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -78,7 +79,7 @@ class TraceStoreServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Persisted(self, request, context):
-        """Says which of the given traces are settled: persisted, or kept as dead letters.
+        """Says which of the given traces are settled: persisted, or kept as dead letters. Hears how far spools are.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -36,11 +36,13 @@ class TraceStoreStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> TraceStoreAsyncStub: ...
     Fetch: _grpc.UnaryUnaryMultiCallable[_trace_store_pb2.FetchRequest, _trace_store_pb2.FetchResponse]
-    """Reads one trace of a tenant, persisted or still in the stream."""
+    """Reads one trace of a tenant, persisted or still in the stream. One that may still be in another planner's spool is
+    pending, not absent.
+    """
     Browse: _grpc.UnaryUnaryMultiCallable[_trace_store_pb2.BrowseRequest, _trace_store_pb2.BrowseResponse]
     """Lists persisted traces of a tenant."""
     Persisted: _grpc.UnaryUnaryMultiCallable[_trace_store_pb2.PersistedRequest, _trace_store_pb2.PersistedResponse]
-    """Says which of the given traces are settled: persisted, or kept as dead letters."""
+    """Says which of the given traces are settled: persisted, or kept as dead letters. Hears how far spools are."""
     DeleteTenant: _grpc.UnaryUnaryMultiCallable[_trace_store_pb2.DeleteTenantRequest, _trace_store_pb2.DeleteTenantResponse]
     """Deletes what was recorded of a tenant until an instant, and drops what of it arrives later. Calling it again with
     the same instant deletes nothing more and answers alike.
@@ -54,11 +56,13 @@ class TraceStoreAsyncStub(TraceStoreStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Fetch: _aio.UnaryUnaryMultiCallable[_trace_store_pb2.FetchRequest, _trace_store_pb2.FetchResponse]  # type: ignore[assignment]
-    """Reads one trace of a tenant, persisted or still in the stream."""
+    """Reads one trace of a tenant, persisted or still in the stream. One that may still be in another planner's spool is
+    pending, not absent.
+    """
     Browse: _aio.UnaryUnaryMultiCallable[_trace_store_pb2.BrowseRequest, _trace_store_pb2.BrowseResponse]  # type: ignore[assignment]
     """Lists persisted traces of a tenant."""
     Persisted: _aio.UnaryUnaryMultiCallable[_trace_store_pb2.PersistedRequest, _trace_store_pb2.PersistedResponse]  # type: ignore[assignment]
-    """Says which of the given traces are settled: persisted, or kept as dead letters."""
+    """Says which of the given traces are settled: persisted, or kept as dead letters. Hears how far spools are."""
     DeleteTenant: _aio.UnaryUnaryMultiCallable[_trace_store_pb2.DeleteTenantRequest, _trace_store_pb2.DeleteTenantResponse]  # type: ignore[assignment]
     """Deletes what was recorded of a tenant until an instant, and drops what of it arrives later. Calling it again with
     the same instant deletes nothing more and answers alike.
@@ -75,7 +79,9 @@ class TraceStoreServicer(metaclass=_abc_1.ABCMeta):
         request: _trace_store_pb2.FetchRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_trace_store_pb2.FetchResponse, _abc.Awaitable[_trace_store_pb2.FetchResponse]]:
-        """Reads one trace of a tenant, persisted or still in the stream."""
+        """Reads one trace of a tenant, persisted or still in the stream. One that may still be in another planner's spool is
+        pending, not absent.
+        """
 
     @_abc_1.abstractmethod
     def Browse(
@@ -91,7 +97,7 @@ class TraceStoreServicer(metaclass=_abc_1.ABCMeta):
         request: _trace_store_pb2.PersistedRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_trace_store_pb2.PersistedResponse, _abc.Awaitable[_trace_store_pb2.PersistedResponse]]:
-        """Says which of the given traces are settled: persisted, or kept as dead letters."""
+        """Says which of the given traces are settled: persisted, or kept as dead letters. Hears how far spools are."""
 
     @_abc_1.abstractmethod
     def DeleteTenant(
