@@ -193,5 +193,5 @@ class SpoolModel(RuleBasedStateMachine):
 
 
 def test_the_spool_holds_what_the_model_owes() -> None:
-    """X3: crashes at every step, torn files, a full disk, orphans, a removed folder; nothing owed is lost or doubled."""
+    """X3: crashes at every step, torn files, a full disk, orphans, a removed folder; nothing is lost or doubled."""
     run_state_machine_as_test(SpoolModel, settings=settings(max_examples=25, stateful_step_count=25, deadline=None))
