@@ -49,6 +49,9 @@ up: setup ## start the whole system on embedded parts and stay
 bench: setup ## measure speed, each figure beside target and floor (about a minute)
 	$(BIN)/python bench/run.py
 
+load: setup ## a running system at half and at twice its capacity: latency, refusals, health (two minutes)
+	$(BIN)/python bench/load.py
+
 eval: setup ## measure evidence recall on a labelled set: make eval DATA=folder ARGS="--sample 100"
 	@test -n "$(DATA)" || { echo "make eval DATA=folder; docs/evaluation.md has the format"; exit 2; }
 	$(BIN)/telha eval $(ARGS) $(DATA)
@@ -77,4 +80,4 @@ lock: setup ## resolve the lock files anew
 clean: ## remove what was built, not your data
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help setup check test fault schemathesis demo up bench eval generate generate-check baseline golden lock clean fuzz
+.PHONY: help setup check test fault schemathesis demo up bench load eval generate generate-check baseline golden lock clean fuzz

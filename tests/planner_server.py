@@ -195,7 +195,7 @@ class RealPlanner(PlannerServer):
         enabled = self.config.context.enabled
         context = ContextSurface(planning, self.threads, spool, contexts, self.meters, enabled=enabled)
         return [
-            PlannerSurface(planning, self.threads, spool, plans).service(),
+            PlannerSurface(planning, self.threads, spool, plans, self.meters).service(),
             context.service(),
             MemorySurface(
                 planning,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from prometheus_client.registry import Collector
 from telha_planner.memory.keys import RIGHTS
+from telha_planner.server.load_meters import GAUGES
 from telha_planner.server.meters import Meters
 from telha_planner.server.trace_meters import MissedMeters, SpoolMeters, StreamMeters
 from telha_planner.server.trace_writer_port import TraceWriter
@@ -30,7 +31,13 @@ PAGE = Path(__file__).parents[2].joinpath("docs/operating.md").read_text(encodin
 def test_every_meter_is_listed() -> None:
     """C9: the page's names are those that are served."""
     families = {family.name + ("_total" if family.type == "counter" else "") for family in Meters().registry.collect()}
-    assert set(re.findall(r"^\| `(\w+)` \| `(?:method|tenant)`", PAGE, flags=re.MULTILINE)) == families
+    assert set(re.findall(r"^\| `(\w+)` \| `(?:method|tenant|reason|stage)`", PAGE, flags=re.MULTILINE)) == families
+
+
+def test_every_gauge_is_listed_as_the_page_of_metrics_tells_it() -> None:
+    """A8: how much is held at this moment."""
+    table = PAGE[PAGE.index("| gauge | what it is |") :].split("\n\n")[0]
+    assert dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", table, flags=re.MULTILINE)) == dict(GAUGES)
 
 
 def test_every_meter_of_the_trace_path_is_listed(tmp_path: Path) -> None:

@@ -26,8 +26,8 @@ BY_TURNS = '{"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": 
 OPTIONS: tuple[tuple[str, str | int], ...] = (
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
-    # gRPC's own retries know nothing of RetryInfo, nor of which call is safe.
-    ("grpc.enable_retries", 0),
+    # No policy: gRPC repeats by itself only what no server has seen, such as a call on a connection that just ended.
+    ("grpc.enable_retries", 1),
     # Of itself gRPC waits for up to two minutes before it looks for a server again that was away for a while.
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 1000),

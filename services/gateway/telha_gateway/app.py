@@ -24,6 +24,7 @@ from litestar.types import HTTPScope, LifeSpanReceive, LifeSpanScope, LifeSpanSe
 
 from telha_gateway import openapi, parameters, problems
 from telha_gateway.config import GatewaySettings
+from telha_gateway.drain import Drain
 from telha_gateway.exchange import Exchange
 from telha_gateway.faults import RequestFault
 from telha_gateway.operations import Operation
@@ -80,14 +81,20 @@ class _Gateway(Litestar):
         await super().__call__(scope, receive, send)
 
 
-def create(settings: GatewaySettings, connect: Callable[[GatewaySettings], Upstream] = Upstream) -> Litestar:
+def create(
+    settings: GatewaySettings,
+    connect: Callable[[GatewaySettings], Upstream] = Upstream,
+    drain: Drain | None = None,
+) -> Litestar:
     """
     The application.
 
     Args:
         settings: Of the gateway.
         connect: Makes the way to the planner, inside the running loop.
+        drain: Says when the end is near; None is never.
     """
+    ending = drain or Drain()
 
     async def start(app: Litestar) -> None:
         app.state.upstream = connect(settings)
@@ -98,7 +105,7 @@ def create(settings: GatewaySettings, connect: Callable[[GatewaySettings], Upstr
     room = Room(settings.max_held_bytes)
     paths = dict.fromkeys(operation.path for operation in OPERATIONS)
     return _Gateway(
-        route_handlers=[_route(path, settings, room) for path in paths],
+        route_handlers=[_route(path, settings, room, ending) for path in paths],
         on_startup=[start],
         on_shutdown=[stop],
         exception_handlers={HTTPException: _unrouted, Exception: _unrouted},
@@ -111,7 +118,7 @@ def create(settings: GatewaySettings, connect: Callable[[GatewaySettings], Upstr
     )
 
 
-def _route(path: str, settings: GatewaySettings, room: Room) -> HTTPRouteHandler:
+def _route(path: str, settings: GatewaySettings, room: Room, drain: Drain) -> HTTPRouteHandler:
     operations = {operation.method: operation for operation in OPERATIONS if operation.path == path}
     if "GET" in operations:
         operations["HEAD"] = operations["GET"]  # uvicorn sends the head alone
@@ -128,6 +135,7 @@ def _route(path: str, settings: GatewaySettings, room: Room) -> HTTPRouteHandler
             settings,
             cast("Upstream", request.app.state.upstream),
             room,
+            drain,
             _request_id(request),
             timeout_ms=settings.upload_timeout_ms if operation.raw_types else settings.timeout_ms,
         )
@@ -135,6 +143,8 @@ def _route(path: str, settings: GatewaySettings, room: Room) -> HTTPRouteHandler
             response = await _answer(operation, exchange)
         finally:
             exchange.close()
+        if drain.announced:
+            response.set_header("connection", "close")
         _LOG.info(
             "request",
             operation=operation.id,

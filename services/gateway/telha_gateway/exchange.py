@@ -20,6 +20,7 @@ from litestar.types import HTTPRequestEvent, HTTPScope, Receive
 
 from telha_gateway import parameters, problems, upstream
 from telha_gateway.config import GatewaySettings
+from telha_gateway.drain import Drain
 from telha_gateway.faults import RequestFault, child
 from telha_gateway.problems import Failure, Refused
 from telha_gateway.room import Room
@@ -49,6 +50,7 @@ class Exchange:
     A request and the way to its answer.
 
     Attributes:
+        drain: Whether the gateway is about to end.
         upstream: The planner.
         request_id: Of this request; in its answer, its logs, and the planner's.
         trace_id: Of the plan that was made, for the log; None if there was none.
@@ -61,6 +63,7 @@ class Exchange:
         settings: GatewaySettings,
         planner: Upstream,
         room: Room,
+        drain: Drain,
         request_id: str,
         *,
         timeout_ms: int,
@@ -77,6 +80,7 @@ class Exchange:
             self._headers[name.decode("latin-1")] = line if known is None else f"{known}, {line}"
         self._room = room
         self._held = 0
+        self.drain = drain
         self.upstream = planner
         self.request_id = request_id
         self.trace_id: str | None = None

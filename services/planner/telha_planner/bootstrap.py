@@ -12,6 +12,7 @@ import gc
 import os
 import time
 from contextlib import AsyncExitStack
+from functools import partial
 from uuid import uuid4
 
 import structlog
@@ -40,6 +41,7 @@ from telha_planner.server.deletions import Deletions
 from telha_planner.server.dispatch import PlanThread, WorkThread
 from telha_planner.server.holders import Holders
 from telha_planner.server.listener import Listener, ListenFailed
+from telha_planner.server.load_meters import LoadMeters
 from telha_planner.server.memory import MemorySurface
 from telha_planner.server.meters import Meters
 from telha_planner.server.planner import PlannerSurface
@@ -112,8 +114,9 @@ async def serve(config: PlannerConfig) -> None:
             new_trace_id=TraceIds(now, os.urandom, spool).next,
             questions=questions,
             credentials=holders,
+            stage=meters.stage,
         )
-        thread = PlanThread(config.server.max_waiting, columns.advance)
+        thread = PlanThread(config.server.max_waiting, columns.advance, partial(meters.stage, "wait"))
         parts.callback(thread.close)
         threads = QuestionThreads(thread, questions)
         parts.callback(threads.close)
@@ -123,6 +126,7 @@ async def serve(config: PlannerConfig) -> None:
         deletions = Deletions(directory, thread, writes, planning.forget, writer, now)
         write_quota = Quota(config.server.write_calls_per_minute)
         administration = AdministrationSurface(planning, thread, writes, directory, ingest, deletions, write_quota)
+        admission, uploads = Admission(config.server, holders, thread), Uploads.under(config.server)
         listener = _listener(
             config,
             planning,
@@ -135,7 +139,20 @@ async def serve(config: PlannerConfig) -> None:
             meters,
             administration,
             write_quota,
-            Admission(config.server, holders, thread),
+            admission,
+            uploads,
+        )
+        meters.registry.register(
+            LoadMeters(
+                {
+                    "telha_calls_in_flight": lambda: listener.in_flight,
+                    "telha_plans_waiting": lambda: thread.waiting,
+                    "telha_writes_waiting": lambda: ingest.held + large.held,
+                    "telha_questions_waiting": lambda: threads.waiting,
+                    "telha_held_bytes": lambda: admission.held,
+                    "telha_upload_bytes": lambda: uploads.shares.held,
+                }
+            )
         )
         await listener.start()
         deletions.start()
@@ -230,13 +247,14 @@ def _listener(
     administration: AdministrationSurface,
     write_quota: Quota,
     admission: Admission,
+    uploads: Uploads,
 ) -> Listener:
     plan_quota = Quota(config.server.plan_calls_per_minute)
     context_quota = Quota(config.server.context_calls_per_minute)
     surfaces = (
-        PlannerSurface(planning, threads, records, plan_quota),
+        PlannerSurface(planning, threads, records, plan_quota, meters),
         ContextSurface(planning, threads, records, context_quota, meters, enabled=config.context.enabled),
-        MemorySurface(planning, threads.plans, ingest, documents, sources, Uploads.under(config.server), write_quota),
+        MemorySurface(planning, threads.plans, ingest, documents, sources, uploads, write_quota),
         TracesSurface(planning, threads.plans, records, writer, config.server.max_message_bytes),
         administration,
     )

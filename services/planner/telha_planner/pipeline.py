@@ -6,6 +6,7 @@ Rule 2: everything a plan depends on is settled in `resolution` or read as of on
 Rule 3: nothing here is async and nothing waits but for the store.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -83,6 +84,7 @@ class Planning:
         new_trace_id: Makes a UUIDv7.
         questions: The vectors of questions; None without an embedder.
         credentials: Is told which credentials hold, and which do not.
+        stage: Is told the seconds of `recall` and of `select` (weighing to slicing).
     """
 
     def __init__(
@@ -97,7 +99,9 @@ class Planning:
         new_trace_id: Callable[[], str],
         questions: Questions | None = None,
         credentials: Credentials | None = None,
+        stage: Callable[[str, float], None] = lambda _, __: None,
     ) -> None:
+        self._stage = stage
         self._credentials = credentials
         self._store = store
         self._columns = columns
@@ -230,10 +234,14 @@ class Planning:
                 snapshot = self._columns.at(caller.tenant, last_tx)
                 question = self._embedded(request, snapshot.active_model(window[1]), asked)
                 query = resolution.resolve_recall(request, limits, caller, self._config, window, question)
+                began = time.perf_counter()
                 recalled = recall(snapshot, query)
+                between = time.perf_counter()
                 plan, rows = self._planned(caller, snapshot, recalled, limits)
             except (TextErased, PropertiesErased, TenantDeleted):
                 continue
+            self._stage("recall", between - began)
+            self._stage("select", time.perf_counter() - between)
             circumstances = Circumstances(
                 valid_t=query.valid_t,
                 tx_t=query.tx_t,

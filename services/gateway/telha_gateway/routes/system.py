@@ -30,6 +30,8 @@ async def _live(_: Exchange) -> msgspec.Struct:
 
 
 async def _ready(exchange: Exchange) -> msgspec.Struct:
+    if exchange.drain.announced:
+        raise Refused(Failure(503, "UNAVAILABLE", "the gateway is stopping", retry_after_ms=1000))
     if not await exchange.upstream.ready(READY_TIMEOUT):
         raise Refused(Failure(503, "UNAVAILABLE", "the planner is not ready", retry_after_ms=1000))
     return Health(status="ready")

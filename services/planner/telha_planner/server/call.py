@@ -119,6 +119,11 @@ class InFlight:
         self._idle = asyncio.Event()
         self._idle.set()
 
+    @property
+    def count(self) -> int:
+        """Calls that are being answered."""
+        return self._count
+
     def __enter__(self) -> None:
         self._count += 1
         self._idle.clear()
@@ -254,7 +259,7 @@ class Endpoint:
         return self._invalid_reason if isinstance(error, RequestInvalid) else error.reason
 
     def _note(self, call: Call, started: float, code: str, **more: str) -> None:
-        self._meters.called(call.method, code)
+        self._meters.called(call.method, code, more.get("reason", ""))
         key = _KEY_ID.match(call.credential)
         _log.info(
             "call",

@@ -65,7 +65,7 @@ class ContextSurface:
             return answer, planner_ms, build_response(answer, wanted)
 
         answer, planner_ms, response = await self._threads.run(work, call.deadline, call.holder)
-        kept = await proven(self._records, answer, call)
+        kept = await proven(self._records, answer, call, self._meters)
         if not kept:
             response.trace_id = ""
         self._meters.context_answered(answer, planner_ms, traced=kept)

@@ -38,11 +38,12 @@ T = TypeVar("T")
 
 
 class _Job(Generic[T]):
-    __slots__ = ("counted", "future", "holder", "loop", "patience", "work")
+    __slots__ = ("accepted", "counted", "future", "holder", "loop", "patience", "work")
 
     def __init__(
         self, work: Callable[[], T], deadline: float, holder: Holder, loop: asyncio.AbstractEventLoop, *, counted: bool
     ) -> None:
+        self.accepted = time.monotonic()
         self.counted = counted
         self.work = work
         self.patience = Patience(deadline)
@@ -58,9 +59,11 @@ class WorkThread:
     Args:
         max_waiting: Jobs that may wait beside the running one, ≥ 0.
         name: Of the thread.
+        waited: Is told how many seconds each job that counts has waited.
     """
 
-    def __init__(self, max_waiting: int, name: str) -> None:
+    def __init__(self, max_waiting: int, name: str, waited: Callable[[float], None] = lambda _: None) -> None:
+        self._waited = waited
         self._max_waiting = max_waiting
         self._line: FairLine[_Job[Any]] = FairLine()
         self._bell: SimpleQueue[bool] = SimpleQueue()  # rung once for each job, and differently for the end
@@ -153,6 +156,8 @@ class WorkThread:
         result: Any = None
         error: BaseException | None = None
         started = time.monotonic()
+        if job.counted:
+            self._waited(started - job.accepted)
         try:
             job.patience.check()
             with lasting(job.patience):
@@ -172,10 +177,13 @@ class PlanThread(WorkThread):
     Args:
         max_waiting: Jobs that may wait beside the running one, ≥ 0.
         advance: Reads the next slice of what a tenant's columns lack; true once it was the last (`Columns.advance`).
+        waited: Is told how many seconds each job that counts has waited.
     """
 
-    def __init__(self, max_waiting: int, advance: Callable[[int], bool]) -> None:
-        super().__init__(max_waiting, "plan")
+    def __init__(
+        self, max_waiting: int, advance: Callable[[int], bool], waited: Callable[[float], None] = lambda _: None
+    ) -> None:
+        super().__init__(max_waiting, "plan", waited)
         self._advance = advance
         self._loads: dict[int, _Load] = {}
 

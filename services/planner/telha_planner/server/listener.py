@@ -81,6 +81,11 @@ class Listener:
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection([*self._names, reflection.SERVICE_NAME], self._server)
 
+    @property
+    def in_flight(self) -> int:
+        """Calls that are being answered."""
+        return self._in_flight.count
+
     async def start(self) -> str:
         """
         Bind and serve.

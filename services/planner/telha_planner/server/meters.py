@@ -7,8 +7,12 @@ without disentangling it from the others. Names are a promise: renaming one is a
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, start_http_server
 
-from telha_planner.answers import ContextAnswer
+from telha_planner.answers import Answer, ContextAnswer
 
+STAGES = ("wait", "recall", "select", "trace")
+"""Of a plan: in the line before the plan thread, recall, weighing to slicing, and making its record durable."""
+_SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+_TOKENS = (0, 50, 100, 200, 400, 800, 1600, 3200, 6400, 12_800)
 _PLANNER_MS = (0.5, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610, 1000)
 
 
@@ -18,6 +22,29 @@ class Meters:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._calls = Counter("telha_calls", "Calls by method and code.", ["method", "code"], registry=self.registry)
+        self._refusals = Counter("telha_refusals", "Calls that failed, by reason.", ["reason"], registry=self.registry)
+        stages = Histogram(
+            "telha_stage_ms",
+            "Milliseconds of a plan by stage.",
+            ["stage"],
+            buckets=_PLANNER_MS,
+            registry=self.registry,
+        )
+        self._stages = {stage: stages.labels(stage) for stage in STAGES}
+        self._budget_use = Histogram(
+            "telha_budget_use_ratio",
+            "Share of its budget that a plan used.",
+            ["method"],
+            buckets=_SHARES,
+            registry=self.registry,
+        )
+        self._stranded = Histogram(
+            "telha_stranded_tokens",
+            "Tokens of its budget that the cap on sources kept a plan from using.",
+            ["method"],
+            buckets=_TOKENS,
+            registry=self.registry,
+        )
         self._context_calls = Counter(
             "context_calls", "Context calls that were answered.", ["tenant"], registry=self.registry
         )
@@ -35,9 +62,22 @@ class Meters:
             "context_tokens_packed", "Tokens packed for context calls.", ["tenant"], registry=self.registry
         )
 
-    def called(self, method: str, code: str) -> None:
-        """Count a finished call."""
+    def called(self, method: str, code: str, reason: str = "") -> None:
+        """Count a finished call; *reason* says why it failed."""
         self._calls.labels(method, code).inc()
+        if reason:
+            self._refusals.labels(reason).inc()
+
+    def stage(self, name: str, seconds: float) -> None:
+        """Count the time of one of `STAGES`; from any thread."""
+        self._stages[name].observe(seconds * 1000)
+
+    def planned(self, method: str, answer: Answer | ContextAnswer) -> None:
+        """Count what a plan made of its budget."""
+        plan = answer.plan
+        if plan.budget:
+            self._budget_use.labels(method).observe(plan.used / plan.budget)
+        self._stranded.labels(method).observe(plan.stats.budget_stranded_by_cap)
 
     def context_answered(self, answer: ContextAnswer, planner_ms: float, *, traced: bool) -> None:
         """Count an answered context call, what it packed, and its trace if it has one."""

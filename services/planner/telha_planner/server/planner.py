@@ -1,5 +1,6 @@
 """`Planner.Plan` and `Planner.Select`."""
 
+import time
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -10,6 +11,7 @@ from telha_planner.core.errors import InsufficientEvidence
 from telha_planner.models.embedders.questions import QuestionVector
 
 from .call import Call, Service
+from .meters import Meters
 from .ports import Planning, Records
 from .questions import QuestionThreads
 from .quota import Quota
@@ -19,9 +21,9 @@ from .wire import decode
 R = TypeVar("R", planner_pb2.PlanResponse, planner_pb2.SelectResponse)
 
 
-async def proven(records: Records, answer: Answer, call: Call) -> bool:
+async def proven(records: Records, answer: Answer, call: Call, meters: Meters) -> bool:
     """
-    Make the record of *answer* durable; only then may the answer, or its refusal, leave.
+    Make the record of *answer* durable; only then may the answer, or its refusal, leave. It is counted.
 
     Returns:
         Whether there is a trace. If not, the answer must not name one.
@@ -31,7 +33,10 @@ async def proven(records: Records, answer: Answer, call: Call) -> bool:
         InsufficientEvidence: The pool was empty; its record is kept all the same.
     """
     call.tenant = answer.tenant
+    meters.planned(call.method, answer)
+    began = time.monotonic()
     kept = answer.record is not None and await records.append(answer.record, answer.trace_id)
+    meters.stage("trace", time.monotonic() - began)
     call.trace_id = answer.trace_id if kept else ""
     if answer.insufficient:
         raise InsufficientEvidence(trace_id=call.trace_id)
@@ -46,7 +51,10 @@ class PlannerSurface:
         quota: Calls of each key, Plan and Select together.
     """
 
-    def __init__(self, planning: Planning, threads: QuestionThreads, records: Records, quota: Quota) -> None:
+    def __init__(
+        self, planning: Planning, threads: QuestionThreads, records: Records, quota: Quota, meters: Meters
+    ) -> None:
+        self._meters = meters
         self._planning = planning
         self._threads = threads
         self._records = records
@@ -81,6 +89,6 @@ class PlannerSurface:
 
     async def _answered(self, work: Callable[[QuestionVector | None], tuple[Answer, R]], call: Call) -> R:
         answer, response = await self._threads.run(work, call.deadline, call.holder)
-        if not await proven(self._records, answer, call):
+        if not await proven(self._records, answer, call, self._meters):
             response.plan.trace_id = ""
         return response

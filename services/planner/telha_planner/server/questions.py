@@ -47,6 +47,11 @@ class QuestionThreads:
             self._turns = Turns(parallel, WAITING)
             self._pool = ThreadPoolExecutor(parallel, thread_name_prefix="embed")
 
+    @property
+    def waiting(self) -> int:
+        """Questions that wait to be embedded."""
+        return 0 if self._turns is None else self._turns.waiting
+
     def warm(self) -> None:
         """Let the embedder get ready in the background."""
         if self._pool is not None and self._questions is not None:
