@@ -5,11 +5,13 @@ import re
 from pathlib import Path
 
 import pytest
-from labelled_sets import QUESTIONS, SOURCES, written
+from labelled_sets import QUESTIONS, SOURCES, gold, question, source, written
 from telha_cli.main import main as telha
 from telha_planner.__main__ import main
 from telha_planner.evaluation.trial import Trial
 from telha_planner.models.embedders.minilm import MiniLm
+
+MILL = "The mill of Serrano grinds rye on Mondays."
 
 
 def _report(capsys, folder: Path, work: Path, *options: str) -> dict:
@@ -45,8 +47,11 @@ def test_nothing_relevant_is_counted_apart(folder, tmp_path, capsys):
     """E1: a rejection is measured by how little is returned."""
     rejections = _report(capsys, folder, tmp_path / "work")["figures"]["rejections"]
     assert rejections["questions"] == 1
-    assert rejections["systems"][0]["budgets"]["4000"]["nothing"] in {0.0, 1.0}
-    assert "kinds" not in rejections["systems"][0]
+    plan = rejections["systems"][0]
+    assert plan["budgets"]["4000"] == {"tokens": 0.0, "spans": 0.0, "budgetShare": 0.0, "nothing": 1.0}
+    assert plan["kinds"]["adversarial"] == {"questions": 1, "budgets": plan["budgets"]}
+    open_door = _report(capsys, folder, tmp_path / "work", "--set", "planner.scoring.min_similarity=0")
+    assert open_door["figures"]["rejections"]["systems"][0]["budgets"]["4000"]["nothing"] in {0.0, 1.0}
 
 
 def test_a_report_is_a_function_of_set_and_settings(folder, tmp_path, capsys):
@@ -151,3 +156,48 @@ def test_vectors_are_made_once_for_all_runs(folder, tmp_path, capsys, monkeypatc
     kept.write_bytes(kept.read_bytes() + b"half")
     monkeypatch.setattr(MiniLm, "passages", lambda *_: pytest.fail("a text was embedded again"))
     assert _without_latency(_report(capsys, folder, work, *options)) == _without_latency(report)
+
+
+def test_another_sets_questions_are_asked_as_ones_without_an_answer(folder, tmp_path, capsys):
+    """E1, R6: scopes take turns; what is returned is reported by kind; a set's own questions go to its other scopes."""
+    strange = [
+        question("grain", "Which mill grinds the rye?", gold("mill", MILL, MILL), scope="far"),
+        question("moon", "Who walked on the moon?", scope="far"),
+    ]
+    other = written(tmp_path / "country", [source("mill", MILL, "far")], strange)
+    options = ("--budgets", "400", "--cap", "1", "--negatives", str(other), "--negatives", str(folder))
+    report = _report(capsys, folder, tmp_path / "work", *options)
+    assert report["run"]["questions of other sets"] == "5"
+    assert report["figures"]["answerable"]["questions"] == 4
+    kinds = report["figures"]["rejections"]["systems"][0]["kinds"]
+    assert {kind: part["questions"] for kind, part in kinds.items()} == {
+        "adversarial": 1,
+        "asked of country": 1,
+        "asked of city": 4,
+    }
+    assert kinds["asked of country"]["budgets"]["400"] == {
+        "tokens": 0.0,
+        "spans": 0.0,
+        "budgetShare": 0.0,
+        "nothing": 1.0,
+    }
+    assert main(["eval", str(folder), "--work", str(tmp_path / "work"), *options]) == 0
+    assert "## Nothing relevant, by kind" in capsys.readouterr().out
+
+
+def test_a_set_of_one_scope_cannot_be_asked_of_itself(tmp_path, capsys):
+    """E1: there is no scope that does not answer its questions."""
+    sources = [source("mill", MILL, "far")]
+    one = written(tmp_path / "one", sources, [question("q", "Which mill?", gold("mill", MILL, MILL), scope="far")])
+    assert main(["eval", str(one), "--work", str(tmp_path / "work"), "--negatives", str(one)]) == 1
+    assert "all of one scope: they cannot be asked of another" in capsys.readouterr().err
+
+
+def test_what_is_wrong_with_an_option_is_told_as_of_telha_eval(tmp_path, capsys):
+    """E1, A3: the usage is that of the command that people call."""
+    for wrong in ("--budgets=ten", "--budgets=0", "--cap=2", "--cap=a", "--repeats=-1"):
+        with pytest.raises(SystemExit):
+            main(["eval", str(tmp_path), wrong])
+        told = capsys.readouterr().err
+        assert told.startswith("usage: telha eval ")
+        assert "must be" in told

@@ -6,12 +6,20 @@ inside the commands, so that `--help` answers at once.
 """
 
 import sys
+from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
 
 from . import administering, ask, stored, system
 from .problems import FAILED, INTERRUPTED, USAGE, Problem, tell
+
+
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        system.version()
+        raise typer.Exit
+
 
 app = typer.Typer(
     name="telha",
@@ -26,6 +34,15 @@ system.register(app)
 ask.register(app)
 stored.register(app)
 administering.register(app)
+
+
+@app.callback()
+def _telha(
+    told: Annotated[
+        bool, typer.Option("--version", help="Show the version and end.", callback=_tell_version, is_eager=True)
+    ] = False,
+) -> None:
+    del told  # what it does is done by then
 
 
 def main(arguments: list[str] | None = None) -> None:

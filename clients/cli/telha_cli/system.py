@@ -77,6 +77,15 @@ def evaluate(
         int | None, typer.Option("--limit-scopes", metavar="N", min=1, help="The first N scopes.", show_default=False)
     ] = None,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Times that each plan is made.")] = 3,
+    negatives: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--negatives",
+            metavar="FOLDER",
+            help="Ask this set's questions too, as ones without an answer here.",
+            show_default=False,
+        ),
+    ] = None,
     remote: Annotated[
         str | None,
         typer.Option("--remote", metavar="HOST:PORT", help="Ask this planner, over gRPC.", show_default=False),
@@ -124,6 +133,7 @@ def evaluate(
     }
     arguments = [f"{name}={value}" for name, value in told.items() if value is not None]
     arguments += [f"--set={one}" for one in change or []]
+    arguments += [f"--negatives={one}" for one in negatives or []]
     arguments += [name for name, wanted in (("--keep", keep), ("--json", as_json)) if wanted]
     raise typer.Exit(evaluating.run([*arguments, "--", str(folder)]))
 

@@ -48,7 +48,7 @@ class ScoringSettings(Section):
     window_weight: Unit = 0.9
     sharpening: Literal[1, 2, 4, 8, 16, 32, 64] = 64
     hop_decay: Ratio = 0.5
-    min_cosine: Unit = 0.1
+    min_cosine: Unit = 0.0
     min_bm25: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)] = 0.0
     bm25_k1: Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)] = 0.8
     bm25_b: Unit = 0.3

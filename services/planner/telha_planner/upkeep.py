@@ -33,7 +33,9 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     migrating.add_argument(
         "--check", action="store_true", help="change nothing; exit code 1 if there is something to do"
     )
-    copies = commands.add_parser("copy", help="copy a whole memory store into an empty one, of either engine")
+    copies = commands.add_parser(
+        "copy", prog="telha copy", help="copy a whole memory store into an empty one, of either engine"
+    )
     copies.add_argument("--from", dest="source", required=True, metavar="URL", help="the store to read")
     copies.add_argument("--to", dest="target", required=True, metavar="URL", help="the empty store to fill")
     for command in (migrating, copies):

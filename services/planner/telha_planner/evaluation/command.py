@@ -12,9 +12,9 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from functools import partial
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from itertools import chain
 from typing import Any
 
 from blake3 import blake3
@@ -34,6 +34,8 @@ from .in_process import InProcess
 from .kept_vectors import KeptVectors
 from .peers import Peers
 from .progress import Progress
+from .questions import drawn, negatives
+from .recounting import recount
 from .remote import Remote
 from .report import markdown
 from .results import Results
@@ -77,11 +79,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _evaluated(options: argparse.Namespace, config: PlannerConfig, dataset: Dataset) -> Report:
-    dataset, questions = _chosen(options, dataset)
+    dataset, own, strange = _chosen(options, dataset)
+    questions = (*own, *strange)
     plan = Plan(options.budgets, options.cap, options.repeats)
-    counter = Tokenizers(config.tokens)
-    count = partial(counter.count, counter.default_encoding)
-    asked = _digest(config.model_dump(mode="json"), repr(plan), options.remote, _code(""))
+    count, counted_by = recount(Tokenizers(config.tokens))
+    asked = _digest(config.model_dump(mode="json"), repr(plan), options.remote, counted_by, _code(""))
     stored = _digest(
         dataset.digest, [*dataset.scopes], config.embedding.model_dump(mode="json"), *map(_code, _INGESTING)
     )
@@ -106,11 +108,12 @@ def _evaluated(options: argparse.Namespace, config: PlannerConfig, dataset: Data
         "set": dataset.name,
         "digest": dataset.digest[:16],
         "sources": f"{len(dataset.sources):,} in {len(dataset.scopes):,} scopes",
-        "questions": f"{len(questions):,} of {len(dataset.questions):,}",
+        "questions": f"{len(own):,} of {len(dataset.questions):,}",
+        **({"questions of other sets": f"{len(strange):,}"} if strange else {}),
         "asked": "in process" if options.remote is None else f"over gRPC, {options.remote}",
         **({} if options.remote else {"plan model": PLAN_MODEL, "score model": SCORE_MODEL}),
         **({} if options.remote else {"embedder": config.embedding.model or config.embedding.provider}),
-        "tokens recounted in": counter.default_encoding,
+        "tokens recounted in": counted_by,
         "settings changed": list(options.set) or "none",
     }
     return {"run": facts, "figures": summary(found)}
@@ -143,17 +146,17 @@ def _key(options: argparse.Namespace) -> str:
     return key
 
 
-def _chosen(options: argparse.Namespace, dataset: Dataset) -> tuple[Dataset, tuple[Question, ...]]:
+def _chosen(
+    options: argparse.Namespace, dataset: Dataset
+) -> tuple[Dataset, tuple[Question, ...], tuple[Question, ...]]:
+    """The set, its questions, and those of other sets."""
     if options.limit_scopes is not None:
         scopes = set(dataset.scopes[: options.limit_scopes])
         kept = [index for index, source in enumerate(dataset.sources) if source.scope in scopes]
         dataset = dataset.only(kept)
-    questions = dataset.questions
-    if options.sample is not None and options.sample < len(questions):
-        drawn = sorted(questions, key=lambda one: blake3(f"{options.seed} {one.label}".encode()).digest())
-        chosen = {one.label for one in drawn[: options.sample]}
-        questions = tuple(one for one in questions if one.label in chosen)
-    return dataset, questions
+    own = drawn(dataset.questions, options.sample, options.seed)
+    strange = [negatives(dataset, load(folder), options.sample, options.seed) for folder in options.negatives]
+    return dataset, own, tuple(chain.from_iterable(strange))
 
 
 def _config(options: argparse.Namespace) -> PlannerConfig:

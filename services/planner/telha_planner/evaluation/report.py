@@ -64,8 +64,19 @@ def _answerable(part: Mapping[str, Any]) -> Iterator[str]:
 def _rejections(part: Mapping[str, Any]) -> Iterator[str]:
     budgets = _budgets(part["systems"])
     yield from _headed(f"Nothing relevant: what is returned all the same, {part['questions']:,} questions")
+    told = "tokens, share of the budget, share of empty answers"
     rows = [[_name(s), *(_amount(s["budgets"][b]) for b in budgets)] for s in part["systems"]]
-    yield from _table(["tokens, spans, share of empty answers", *(f"B={budget}" for budget in budgets)], rows)
+    yield from _table([told, *(f"B={budget}" for budget in budgets)], rows)
+    kinds = part["systems"][0]["kinds"]
+    if len(kinds) > 1:
+        yield from _headed("Nothing relevant, by kind")
+        rows = [
+            [kind, str(found["questions"]), _name(s), *(_amount(found["budgets"][b]) for b in budgets)]
+            for kind in kinds
+            for s in part["systems"]
+            for found in [s["kinds"][kind]]
+        ]
+        yield from _table(["kind", "questions", told, *(f"B={budget}" for budget in budgets)], rows)
 
 
 def _checks(checks: Mapping[str, Any]) -> Iterator[str]:
@@ -111,7 +122,7 @@ def _with_error(found: Mapping[str, float]) -> str:
 
 
 def _amount(found: Mapping[str, float]) -> str:
-    return f"{found['tokens']:.0f}, {found['spans']:.1f}, {found['nothing']:.2f}"
+    return f"{found['tokens']:.0f}, {found['budgetShare']:.2f}, {found['nothing']:.2f}"
 
 
 def _ms(value: float | None) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from .trial import PLAN, Result
 
 Figures = dict[str, Any]
+Runs = Sequence[Mapping[str, Any]]
 
 _NORMAL_95 = 1.96
 
@@ -22,20 +23,22 @@ def summary(results: Iterable[Result]) -> Figures:
 
     Returns:
         `answerable` and `rejections`, each with `questions` and `systems`; a system has `system`, `share` (plans only),
-        `budgets` with figures by budget, `mean` of span recall over the budgets and, where answerable, `kinds`.
+        `budgets` with figures by budget, `kinds`, and where answerable the `mean` of span recall over the budgets.
     """
     rows = sorted(results, key=lambda result: result["id"])
     answerable = [row for row in rows if not row["rejection"]]
     rejections = [row for row in rows if row["rejection"]]
     return {
-        "answerable": {"questions": len(answerable), "systems": _systems(answerable, _recall)},
-        "rejections": {"questions": len(rejections), "systems": _systems(rejections, _amount)},
+        "answerable": {"questions": len(answerable), "systems": _systems(answerable, _recall, _span_recall)},
+        "rejections": {"questions": len(rejections), "systems": _systems(rejections, _amount, _amount)},
         "checks": _checks(rows),
         "latency": _latency(rows),
     }
 
 
-def _systems(rows: Sequence[Result], figures: Callable[[Sequence[Mapping[str, Any]]], Figures]) -> list[Figures]:
+def _systems(
+    rows: Sequence[Result], figures: Callable[[Runs], Figures], of_kind: Callable[[Runs], object]
+) -> list[Figures]:
     systems = []
     for key in _keys(rows):
         budgets = _by_budget(rows, key)
@@ -43,14 +46,16 @@ def _systems(rows: Sequence[Result], figures: Callable[[Sequence[Mapping[str, An
         system["budgets"] = {str(budget): figures(runs) for budget, runs in budgets.items()}
         if figures is _recall:
             system["mean"] = _mean([found["spanRecall"] for found in system["budgets"].values()])
-            system["kinds"] = {kind: _kind([row for row in rows if row["kind"] == kind], key) for kind in _kinds(rows)}
+        system["kinds"] = {
+            kind: _kind([row for row in rows if row["kind"] == kind], key, of_kind) for kind in _kinds(rows)
+        }
         systems.append(system)
     return systems
 
 
-def _kind(rows: Sequence[Result], key: tuple[str, float | None]) -> Figures:
+def _kind(rows: Sequence[Result], key: tuple[str, float | None], figure: Callable[[Runs], object]) -> Figures:
     budgets = _by_budget(rows, key)
-    return {"questions": len(rows), "budgets": {str(b): _span_recall(runs) for b, runs in budgets.items()}}
+    return {"questions": len(rows), "budgets": {str(b): figure(runs) for b, runs in budgets.items()}}
 
 
 def _keys(rows: Sequence[Result]) -> list[tuple[str, float | None]]:
@@ -89,6 +94,7 @@ def _amount(runs: Sequence[Mapping[str, Any]]) -> Figures:
     return {
         "tokens": _mean([run["used"] for run in runs]),
         "spans": _mean([run["spans"] for run in runs]),
+        "budgetShare": _mean([run["used"] / run["budget"] for run in runs]),
         "nothing": _mean([float(run["spans"] == 0) for run in runs]),
     }
 
