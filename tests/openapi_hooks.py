@@ -32,7 +32,7 @@ _RULES = (
     "must be (?:the|a) token of (?:the|a) previous page.*",
     "must be a model that this memory has vectors of",
     "must hold \\d+ values.*",
-    "must not (?:move a (?:node|source) to another space|name a node that ingestion made)",
+    "must not name a node that ingestion made",
     "must not fall inside a character",
     # bytes, white space and numbers as the planner counts them
     "must be at most [\\d,]+ bytes(?: as JSON)?",

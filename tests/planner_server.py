@@ -97,7 +97,7 @@ class RealPlanner(PlannerServer):
     A whole planner over `folder`: store, pipeline, ingest child, spool, listener.
 
     The store is at *url*, or a file in *folder*. Nothing is shipped from the spool. Without *writer*, the address of a
-    trace writer, what is not in the spool cannot be told.
+    trace writer, what is not in the spool cannot be told. *ingest* does the writes, in a child by default.
     """
 
     def __init__(
@@ -109,12 +109,13 @@ class RealPlanner(PlannerServer):
         writer: str | None = None,
         token: str = "token",
         spool_bytes: int = 16 << 20,
+        ingest: type[IngestProcess] = IngestProcess,
     ) -> None:
         self.config = config or PlannerConfig()
         self.holders = Holders()
         super().__init__(self._surfaces, **self.config.server.model_dump(exclude={"port"}))
         self.folder = folder
-        self._writer = writer or f"unix:{folder}/no-writer.sock"
+        self.writer_address = writer or f"unix:{folder}/no-writer.sock"
         self._token = token
         self._spool_bytes = spool_bytes
         url = url or f"sqlite:///{folder / 'memory.db'}"
@@ -127,8 +128,7 @@ class RealPlanner(PlannerServer):
         self._questions = None if embedder is None else Questions(embedder)
         self.threads = QuestionThreads(self.plan_thread, self._questions)
         self._ingest, self._large = (
-            IngestProcess(url, busy_timeout_ms=10_000, log_level="warning", embedding=self.config.embedding)
-            for _ in range(2)
+            ingest(url, busy_timeout_ms=10_000, log_level="warning", embedding=self.config.embedding) for _ in range(2)
         )
         self._keys: dict[str, str] = {}
         self.spool: Spool
@@ -172,7 +172,7 @@ class RealPlanner(PlannerServer):
 
     def _surfaces(self) -> list[Service]:
         self.spool = Spool.open(self.folder / "spool", self._spool_bytes)
-        self.writer = TraceWriter(self._writer, self._token)
+        self.writer = TraceWriter(self.writer_address, self._token)
         planning = Planning(
             store=self.store,
             columns=self._columns,

@@ -212,7 +212,7 @@ class Planning:
                 view = snapshot.view(caller.readable(request.spaces), valid_t, tx_t)
                 places = structured.of_type(view, request.find)
                 if request.after is not None:
-                    places = structured.after(view, places, request.after.node_id)
+                    places = structured.after(view, places, request.after.node_id, request.after.seen)
                 if request.where is not None:
                     places = structured.satisfying(snapshot, view, places, compiled(request.where), size + 1)
                 nodes = nodes_at(snapshot, view, places[:size])

@@ -61,9 +61,10 @@ class TraceStoreServicer(trace_store_pb2_grpc.TraceStoreServicer):
         try:
             # What is settled before the search is in the store by then.
             pending = await asyncio.to_thread(self._spools.may_hold, trace_id, list(request.searched_spools))
-            row = await self._from_store(request.tenant, trace_id) or await self._from_stream(request.tenant, trace_id)
+            # What the caller may not see is looked for as what is absent is, to the last question.
+            row = await self._from_store(request) or await self._from_stream(request)
             # It may have moved from the stream into the store between the two questions.
-            row = row or await self._from_store(request.tenant, trace_id)
+            row = row or await self._from_store(request)
         except (*AWAY, BacklogTooLong, StoreFailed):
             pending = True
         if row is None and pending:
@@ -159,16 +160,20 @@ class TraceStoreServicer(trace_store_pb2_grpc.TraceStoreServicer):
             message = "the internal credential is required"
             await _refuse(context, grpc.StatusCode.UNAUTHENTICATED, "UNAUTHENTICATED", message, {})
 
-    async def _from_store(self, tenant: str, trace_id: str) -> Row | None:
-        return await asyncio.to_thread(self._store.fetch, tenant, trace_id)
+    async def _from_store(self, request: trace_store_pb2.FetchRequest) -> Row | None:
+        row = await asyncio.to_thread(self._store.fetch, request.tenant, request.trace_id)
+        return row if row is not None and _may_see(request, row) else None
 
-    async def _from_stream(self, tenant: str, trace_id: str) -> Row | None:
-        found = await self._stream.find(tenant, trace_id)
+    async def _from_stream(self, request: trace_store_pb2.FetchRequest) -> Row | None:
+        tenant = request.tenant
+        found = await self._stream.find(tenant, request.trace_id)
         if found is None:
             return None
         try:
             row = row_of(found)
         except RecordMalformed:
+            return None
+        if not _may_see(request, row):
             return None
         # What was deleted is still in the stream until it is delivered, and dropped then.
         return None if await asyncio.to_thread(self._store.is_gone, row) else row
@@ -216,6 +221,14 @@ class Listener:
         """Say NOT_SERVING, then end within *grace_s*."""
         await self._health.enter_graceful_shutdown()
         await self._server.stop(grace_s)
+
+
+def _may_see(request: trace_store_pb2.FetchRequest, row: Row) -> bool:
+    if not request.allowed_spaces:
+        return True
+    if row.spaces is None:
+        return False
+    return set(row.spaces) <= set(request.allowed_spaces) if row.spaces else row.key_id == request.key_id
 
 
 def _trace(row: Row) -> traces_pb2.GetResponse:

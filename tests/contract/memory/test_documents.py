@@ -150,18 +150,20 @@ def test_an_earlier_start_than_was_known_is_news(store: Store) -> None:
     assert texts_at(store, tenant, JUNE, clock.time) == ["alpha"]
 
 
-def test_a_source_keeps_its_space(store: Store) -> None:
-    """M7: a source cannot wander into another space."""
+def test_an_id_in_another_space_is_another_source(store: Store) -> None:
+    """M7: neither is it refused, which would tell that the id is taken, nor does it touch the one that was there."""
     tenant, _ = a_tenant(store)
-    writer, _ = a_writer(store)
+    writer, clock = a_writer(store)
     first = a_document("a", ["alpha"])
     writer.write_documents(tenant, [first])
-    before = dump(store)
-    moved = a_document("a", ["alpha two"], space="other", source_id=first.source_id)
-    with pytest.raises(RequestInvalid) as refused:
-        writer.write_documents(tenant, [a_document("b", ["beta"]), moved])
-    assert refused.value.field == "documents[1].space"
-    assert dump(store) == before
+    clock.time += 1
+    other = a_document("a", ["alpha two"], space="other", source_id=first.source_id)
+    assert _only(writer, tenant, other).outcome == "created"
+    assert _only(writer, tenant, other).outcome == "unchanged"
+    assert _only(writer, tenant, first).outcome == "unchanged"
+    assert sorted(texts_at(store, tenant, SEPTEMBER, clock.time)) == ["alpha", "alpha two"]
+    with pytest.raises(RequestInvalid, match="must not stand twice"):
+        writer.write_documents(tenant, [first, other])
 
 
 def test_a_source_named_twice_is_refused(store: Store) -> None:

@@ -62,7 +62,7 @@ def test_pages_hold_every_source_once(store: Store) -> None:
     while page := sources.page(tenant, None, after, 3):
         assert len(page) <= 3
         seen += [source.source_id for source in page]
-        after = seen[-1]
+        after = (page[-1].source_id, page[-1].source_no)
     assert seen == sorted(uid(f"main/d{number}") for number in range(7))
 
 

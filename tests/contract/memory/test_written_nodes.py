@@ -129,7 +129,6 @@ def test_a_new_statement_takes_the_place_of_the_old_one_from_its_start(store: St
         ({"valid_to": JUNE}, ".valid_to_us"),
         ({"vector": VectorRecord("m", (1.0, 2.0, 3.0))}, ".vector.values"),
         ({"vector": VectorRecord("m", (1e300, 2.0))}, ".vector.values"),
-        ({"node_id": uid("known"), "space": "other"}, ".space"),
         ({"node_id": SOURCE.nodes[0].node_id}, ".node_id"),
         ({"node_id": uid("good 0")}, ".node_id"),
     ],
@@ -217,7 +216,6 @@ def test_edges_join_nodes_of_one_space(store: Store) -> None:
         (an_edge("x", "a", "nobody"), "to_node_id"),
         (an_edge("x", "a", "c"), "to_node_id"),
         (an_edge("ok", "a", "b"), "edge_id"),
-        (an_edge("ce", "a", "b"), "edge_id"),
         (derived, "edge_id"),
         (an_edge("x", "a", "b", valid_from=5, valid_to=4), "valid_to_us"),
     ):
@@ -259,7 +257,6 @@ def test_clarifications_are_closed_and_restated(store: Store) -> None:
     assert writer.put_clarifications(tenant, [a_question("q", "n")]).tx == first
     for bad, field in (
         (a_question("r", "nobody"), "node_id"),
-        (a_question("q", "m"), "clarification_id"),
         (a_question("ok", "n"), "clarification_id"),
     ):
         assert refused(writer.put_clarifications, tenant, [a_question("ok", "n"), bad]) == f"clarifications[1].{field}"

@@ -252,15 +252,13 @@ def test_the_first_vectors_of_a_model_must_agree_with_each_other(stored):
 
 
 def test_what_ingestion_made_is_not_written_by_api(stored):
-    """M3: a node of a document belongs to the document; a source does not move to another space."""
+    """M3: a node of a document belongs to the document."""
     with sqlite3.connect(f"file:{stored.planner.folder / 'memory.db'}?mode=ro", uri=True) as connection:
         (derived,) = connection.execute(
             "SELECT lower(hex(node_id)) FROM node WHERE source_no NOTNULL LIMIT 1"
         ).fetchone()
     connection.close()
     refused(stored, "nodes", {"nodes": [node(), node(nodeId=str(UUID(derived)))]}, "/nodes/1/nodeId")
-    moved = document(sourceId=stored.source, space="elsewhere")
-    refused(stored, "sources", {"documents": [document(), moved]}, "/documents/1/space")
 
 
 def test_bytes_that_are_no_utf_8_are_refused(stored):

@@ -12,6 +12,7 @@ import pytest
 from ingest_builders import a_document
 from memory_builders import a_tenant
 from telha_planner.core.errors import RequestInvalid, Unavailable
+from telha_planner.ingest.artifact import ArtifactInput
 from telha_planner.ingest.document import DocumentHeader
 from telha_planner.ingest.process import PIECE, IngestProcess
 from telha_planner.memory.store import Store
@@ -108,9 +109,10 @@ def test_faults_of_content_and_header_keep_their_places(tmp_path: Path) -> None:
             await process.ingest_file(tenant, "acme", HEADER, file.fileno(), 2)
         assert caught.value.field == "chunk"
         await process.ingest(tenant, "acme", [a_document("text", "own.md", source_id=b"s" * 16)])
-        moved = DocumentHeader(b"s" * 16, "own.md", None, "elsewhere", None, None)
+        await process.put_artifacts(tenant, [ArtifactInput(b"a" * 16, "main", "digest", "told", (b"s" * 16,), None)])
+        taken = DocumentHeader(b"a" * 16, "own.md", None, "main", None, None)
         with pytest.raises(RequestInvalid) as caught:
-            await process.ingest_file(tenant, "acme", moved, file.fileno(), 1)
-        assert (caught.value.field, caught.value.rule) == ("header.space", "must not move a source to another space")
+            await process.ingest_file(tenant, "acme", taken, file.fileno(), 1)
+        assert (caught.value.field, caught.value.rule) == ("header.source_id", "must not name a derived artifact")
 
     run(tmp_path, b"a\xff", scenario)

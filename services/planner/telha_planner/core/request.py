@@ -125,11 +125,19 @@ class PlanRequest:
 
 @dataclass(frozen=True, slots=True)
 class QueryPosition:
-    """Where a page of a query ended: the last node, and the instants that its first page resolved, µs."""
+    """
+    Where a page of a query ended.
+
+    Attributes:
+        node_id: The last node's.
+        valid_t, tx_t: The instants that its first page resolved, µs.
+        seen: Nodes of that id that were told; each space may have one.
+    """
 
     node_id: bytes
     valid_t: int
     tx_t: int
+    seen: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,7 @@ class InProcess:
         reads, stored, after = Sources(self._store), set[bytes](), None
         while page := reads.page(self.caller.tenant, None, after, _PAGE):
             stored.update(source.source_id for source in page)
-            after = page[-1].source_id
+            after = (page[-1].source_id, page[-1].source_no)
         return stored
 
     def _ingest(self, told: Told) -> None:

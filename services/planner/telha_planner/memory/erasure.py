@@ -21,7 +21,6 @@ from telha_planner.core.errors import NotFound
 from .clock import Commit
 from .provenance import Slice
 from .records import ErasureReceipt
-from .spaces import numbers
 from .store import chunks
 from .tables import (
     clarification,
@@ -33,6 +32,7 @@ from .tables import (
     node_version,
     source,
     source_version,
+    space,
     span,
     vector,
 )
@@ -49,18 +49,20 @@ class _Resting:
 
 def erase(commit: Commit, source_id: bytes, spaces: tuple[str, ...] | None = None) -> ErasureReceipt:
     """
-    Erase a source, in one of *spaces* if any are named.
+    Erase a source, in *spaces* if any are named; in each that has one of this id.
 
     Raises:
         NotFound: There is no such source.
     """
     of_tenant = source.c.tenant == commit.tenant
-    found = commit.connection.execute(
-        sa.select(source.c.source_no, source.c.space_no).where(of_tenant, source.c.source_id == source_id)
-    ).one_or_none()
-    if found is None or not _within(commit, found.space_no, spaces):
+    statement = sa.select(source.c.source_no).where(of_tenant, source.c.source_id == source_id)
+    if spaces is not None:
+        within = sa.select(space.c.space_no).where(space.c.tenant == commit.tenant, space.c.name.in_(spaces))
+        statement = statement.where(source.c.space_no.in_(within))
+    found = {int(source_no) for source_no in commit.connection.execute(statement).scalars()}
+    if not found:
         raise NotFound(resource="source")
-    sources = _with_artifacts(commit, int(found.source_no))
+    sources = _with_artifacts(commit, found)
     resting = _resting(commit, sources.keys())
     mixed = {node_no: one for node_no, one in resting.items() if one.others}
     doomed = _numbers(commit, node.c.node_no, node.c.source_no, sources)
@@ -83,7 +85,7 @@ def erase(commit: Commit, source_id: bytes, spaces: tuple[str, ...] | None = Non
     _delete(commit, source.c.source_no, sources)
     commit.connection.execute(
         sa.insert(erasure),
-        [{"tenant": commit.tenant, "tx": commit.tx, "source_id": erased} for erased in sources.values()],
+        [{"tenant": commit.tenant, "tx": commit.tx, "source_id": erased} for erased in sorted(set(sources.values()))],
     )
     return ErasureReceipt(
         source_id=source_id,
@@ -93,14 +95,14 @@ def erase(commit: Commit, source_id: bytes, spaces: tuple[str, ...] | None = Non
         nodes=len(doomed),
         edges=len(edges),
         vectors=vectors,
-        artifacts=len(sources) - 1,
+        artifacts=len(sources) - len(found),
     )
 
 
-def _with_artifacts(commit: Commit, source_no: int) -> dict[int, bytes]:
-    """The source and all artifacts that derive from it, through whatever artifacts: ids by number."""
+def _with_artifacts(commit: Commit, source_nos: set[int]) -> dict[int, bytes]:
+    """The sources and all artifacts that derive from them, through whatever artifacts: ids by number."""
     doomed: set[int] = set()
-    found = {source_no}
+    found = source_nos
     while found:
         doomed |= found
         found = _numbers(commit, derivation.c.artifact_no, derivation.c.source_no, found) - doomed
@@ -111,10 +113,6 @@ def _with_artifacts(commit: Commit, source_no: int) -> dict[int, bytes]:
         )
         ids.update((row.source_no, row.source_id) for row in commit.connection.execute(statement))
     return ids
-
-
-def _within(commit: Commit, space_no: int, spaces: tuple[str, ...] | None) -> bool:
-    return spaces is None or space_no in numbers(commit.connection, commit.tenant, spaces).values()
 
 
 def _resting(commit: Commit, sources: Container[int]) -> dict[int, _Resting]:

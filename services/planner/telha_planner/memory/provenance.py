@@ -56,7 +56,7 @@ class Provenance:
                 place = f"nodes[{index}].provenance[{position}]"
                 if ref in record.provenance[:position]:
                     raise RequestInvalid(field=place, rule="must not stand twice on one node")
-                version = stored.get(ref[:2])
+                version = stored.get(ref[:2])  # of one id in several spaces: their versions never share an instant
                 if version is None or version.space_no != spaces.known(record.space):
                     raise RequestInvalid(field=place, rule="must be a span of a source that exists in the node's space")
                 _check_offsets(place, ref, version.length)

@@ -1,8 +1,10 @@
 """
 Sources as callers look at them: one version, its text, a page of a list.
 
-Rule 1: what lies outside the spaces asked for is absent, by the same statement that finds nothing. Rule 2: a version is
-visible as of a transaction time; when it became true only decides which one is current at a valid time.
+Rule 1: what lies outside the spaces asked for is absent, by the same statement that finds nothing. Of sources with one
+id in several of them, that of `main` is meant, else the one that was there first.
+Rule 2: a version is visible as of a transaction time; when it became true only decides which one is current at a valid
+time.
 """
 
 from dataclasses import dataclass
@@ -10,6 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from telha_planner.caller import MAIN_SPACE
 from telha_planner.core.errors import NotFound, RequestInvalid
 from telha_planner.core.request import OPEN_END, Window
 
@@ -81,7 +84,9 @@ class Sources:
             found = found.where(source_version.c.version_tx == version_tx)
         elif window.valid_time is not None:
             found = found.where(source_version.c.valid_from <= window.valid_time)
-        found = found.order_by(source_version.c.version_tx.desc()).limit(1)
+        found = found.order_by(
+            space.c.name != MAIN_SPACE, source.c.source_no, source_version.c.version_tx.desc()
+        ).limit(1)
         with self._store.reading(tenant) as connection:
             row = connection.execute(found).one_or_none()
         return None if row is None else StoredSource(*row)
@@ -114,12 +119,16 @@ class Sources:
             raise RequestInvalid(field="text_start", rule="must not fall inside a character")
         return piece.decode() if start + len(piece) == stored.length else _whole_characters(piece, limit)
 
-    def page(self, tenant: int, spaces: tuple[str, ...] | None, after: bytes | None, limit: int) -> list[StoredSource]:
-        """The newest versions of at most *limit* sources with ids above *after*, by id."""
+    def page(
+        self, tenant: int, spaces: tuple[str, ...] | None, after: tuple[bytes, int] | None, limit: int
+    ) -> list[StoredSource]:
+        """The newest versions of at most *limit* sources behind *after* (id, number), by id."""
         found = _within(_VERSIONS, tenant, spaces).where(source_version.c.tx_to == OPEN_END)
         if after is not None:
-            found = found.where(source.c.source_id > after)
-        found = found.order_by(source.c.source_id).limit(limit)
+            source_id, source_no = after
+            same = sa.and_(source.c.source_id == source_id, source.c.source_no > source_no)
+            found = found.where(sa.or_(source.c.source_id > source_id, same))
+        found = found.order_by(source.c.source_id, source.c.source_no).limit(limit)
         with self._store.reading(tenant) as connection:
             return [StoredSource(*row) for row in connection.execute(found)]
 

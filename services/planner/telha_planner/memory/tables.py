@@ -55,7 +55,7 @@ source = sa.Table(
     sa.Column("source_id", _ID, nullable=False),
     sa.Column("space_no", BIG, nullable=False),
     sa.Column("span_class", sa.SmallInteger, nullable=False),  # 0 truth, 1 cache (derived artifact)
-    sa.UniqueConstraint("tenant", "source_id"),
+    sa.UniqueConstraint("tenant", "source_id", "space_no"),  # an id names one thing in each space
 )
 
 source_version = sa.Table(
@@ -102,7 +102,7 @@ node = sa.Table(
     sa.Column("node_id", _ID, nullable=False),
     sa.Column("space_no", BIG, nullable=False),
     sa.Column("source_no", BIG),  # set for nodes made by ingestion, NULL for nodes written by API
-    sa.UniqueConstraint("tenant", "node_id"),
+    sa.UniqueConstraint("tenant", "node_id", "space_no"),
     sa.Index("node_of_source", "tenant", "source_no"),
 )
 

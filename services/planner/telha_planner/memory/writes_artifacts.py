@@ -19,8 +19,8 @@ from . import writes_documents
 from .bulk import bulk_insert
 from .clock import Commit
 from .embedded import Embedded
-from .records import ArtifactRecord, IngestedSource
-from .spaces import Spaces
+from .records import ArtifactRecord, DocumentRecord, IngestedSource
+from .spaces import Spaces, numbers
 from .store import chunks
 from .tables import derivation, source
 from .writes_documents import Words
@@ -46,7 +46,7 @@ def write(
     written, outcomes = writes_documents.write(commit, documents, embedded, ARTIFACTS)
     # What says the same derives from the same, since that is part of what makes two artifacts equal.
     changed = [
-        (artifact.document.source_id, numbers)
+        (artifact.document, numbers)
         for artifact, numbers, outcome in zip(artifacts, origins, outcomes, strict=True)
         if outcome.outcome != "unchanged"
     ]
@@ -64,33 +64,39 @@ def _origins(commit: Commit, artifacts: Sequence[ArtifactRecord]) -> list[list[i
             place = f"artifacts[{index}].derived_from[{position}]"
             if origin == artifact.document.source_id:
                 raise RequestInvalid(field=place, rule="must not be the artifact itself")
-            found = known.get(origin)
-            if found is None or found[1] != spaces.known(artifact.document.space):
+            space_no = spaces.known(artifact.document.space)
+            found = None if space_no is None else known.get((origin, space_no))
+            if found is None:
                 raise RequestInvalid(field=place, rule="must be a source that exists in the artifact's space")
-            numbers.append(found[0])
+            numbers.append(found)
         origins.append(numbers)
     return origins
 
 
-def _sources(commit: Commit, source_ids: set[bytes]) -> dict[bytes, tuple[int, int]]:
-    """Number and space of those that exist."""
-    found: dict[bytes, tuple[int, int]] = {}
+def _sources(commit: Commit, source_ids: set[bytes]) -> dict[tuple[bytes, int], int]:
+    """The numbers of those that exist, by id and space."""
+    found: dict[tuple[bytes, int], int] = {}
     for chunk in chunks(sorted(source_ids)):
         statement = sa.select(source.c.source_id, source.c.source_no, source.c.space_no).where(
             source.c.tenant == commit.tenant, source.c.source_id.in_(chunk)
         )
         for source_id, source_no, space_no in commit.connection.execute(statement):
-            found[source_id] = (source_no, space_no)
+            found[source_id, space_no] = source_no
     return found
 
 
-def _derive(commit: Commit, changed: Sequence[tuple[bytes, list[int]]]) -> None:
-    numbers = _sources(commit, {artifact_id for artifact_id, _ in changed})
-    wanted = {(numbers[artifact_id][0], origin) for artifact_id, origins in changed for origin in origins}
-    known: set[tuple[int, int]] = set()
+def _derive(commit: Commit, changed: Sequence[tuple[DocumentRecord, list[int]]]) -> None:
+    known = _sources(commit, {document.source_id for document, _ in changed})
+    space_nos = numbers(commit.connection, commit.tenant, {document.space for document, _ in changed})
+    wanted = {
+        (known[document.source_id, space_nos[document.space]], origin)
+        for document, origins in changed
+        for origin in origins
+    }
+    derived: set[tuple[int, int]] = set()
     for chunk in chunks(sorted({artifact_no for artifact_no, _ in wanted})):
         statement = sa.select(derivation.c.artifact_no, derivation.c.source_no).where(
             derivation.c.tenant == commit.tenant, derivation.c.artifact_no.in_(chunk)
         )
-        known.update((row.artifact_no, row.source_no) for row in commit.connection.execute(statement))
-    bulk_insert(commit.connection, derivation, [(commit.tenant, *pair) for pair in sorted(wanted - known)])
+        derived.update((row.artifact_no, row.source_no) for row in commit.connection.execute(statement))
+    bulk_insert(commit.connection, derivation, [(commit.tenant, *pair) for pair in sorted(wanted - derived)])

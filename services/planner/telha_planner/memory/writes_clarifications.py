@@ -34,18 +34,14 @@ def write(commit: Commit, records: Sequence[ClarificationRecord], spaces: tuple[
     pending = Pending(commit)
     for index, record in enumerate(records):
         place = f"clarifications[{index}]"
-        about = nodes.get(record.node_id)
+        about = next(iter(nodes.get(record.node_id, {}).values()), None)
         if about is None:
             raise RequestInvalid(field=f"{place}.node_id", rule="must be a node that exists")
-        row = known.get(record.clarification_id)
-        if row is not None:
-            if row.space_no != about.space_no:
-                rule = "must not name a clarification of another space"
-                raise RequestInvalid(field=f"{place}.clarification_id", rule=rule)
-            if row.tx_to == OPEN_END:
-                if (row.node_no, row.state, row.question) == (about.node_no, record.state, record.question):
-                    continue
-                pending.close(clarification, row.row_no)
+        row = known.get((record.clarification_id, about.space_no))
+        if row is not None and row.tx_to == OPEN_END:
+            if (row.node_no, row.state, row.question) == (about.node_no, record.state, record.question):
+                continue
+            pending.close(clarification, row.row_no)
         pending.rows(clarification).append(
             (
                 commit.tenant,
@@ -64,8 +60,9 @@ def write(commit: Commit, records: Sequence[ClarificationRecord], spaces: tuple[
     return True
 
 
-def _known(commit: Commit, ids: Iterable[bytes]) -> dict[bytes, sa.Row[tuple[object, ...]]]:
-    found: dict[bytes, sa.Row[tuple[object, ...]]] = {}
+def _known(commit: Commit, ids: Iterable[bytes]) -> dict[tuple[bytes, int], sa.Row[tuple[object, ...]]]:
+    """The newest of each, by id and space."""
+    found: dict[tuple[bytes, int], sa.Row[tuple[object, ...]]] = {}
     for chunk in chunks(ids):
         statement = (
             sa.select(clarification, node.c.space_no)
@@ -73,5 +70,5 @@ def _known(commit: Commit, ids: Iterable[bytes]) -> dict[bytes, sa.Row[tuple[obj
             .where(clarification.c.tenant == commit.tenant, clarification.c.clarification_id.in_(chunk))
         )
         rows = sorted(commit.connection.execute(statement), key=lambda row: int(row.tx_from))
-        found.update((row.clarification_id, row) for row in rows)
+        found.update(((row.clarification_id, row.space_no), row) for row in rows)
     return found

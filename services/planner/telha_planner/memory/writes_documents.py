@@ -5,6 +5,9 @@ Per document one of three things happens. New: everything is opened. Unchanged: 
 and its span ledger are written anew; each node is compared by id, and kept where it says the same (its links then lead
 to the new version's spans), closed and reopened where it says something else, closed where it is gone. Old versions
 keep their text and spans, because plans as of then still cite them.
+
+A source's id means a source of the document's own space; so do the ids derived from it. What bears them in another
+space is something else, of which nobody learns here.
 """
 
 from collections.abc import Sequence
@@ -22,7 +25,7 @@ from .embedded import Embedded, Unprepared
 from .passages import Passages
 from .pending import Pending
 from .records import DocumentRecord, IngestedSource
-from .spaces import Spaces
+from .spaces import Spaces, numbers
 from .store import chunks
 from .tables import edge, node, source, source_version, span
 
@@ -60,19 +63,19 @@ def write(
         Whether anything was written, and what became of each document.
 
     Raises:
-        RequestInvalid: A source is named twice or would move to another space, or ids that it derives are taken.
+        RequestInvalid: A source is named twice, is one of another class, or ids that it derives are taken.
         Unprepared: A document says something new that *embedded* has passed over.
     """
     refuse_repeated((document.source_id for document in documents), words.items, words.id_field)
     sources = _sources(commit.connection, commit.tenant, documents)
     spaces = Spaces(commit, (document.space for document in documents))
-    owners = _node_owners(commit, documents, sources)
+    owners = _node_owners(commit, documents, sources, spaces)
     pending = Pending(commit)
     outcomes: list[IngestedSource] = []
-    _refuse_taken_edges(commit, documents, sources, words)
+    _refuse_taken_edges(commit, documents, sources, spaces, words)
     for index, document in enumerate(documents):
         current = sources.get(document.source_id)
-        _refuse_foreign(f"{words.items}[{index}]", words, document, current, spaces, owners)
+        _refuse_foreign(f"{words.items}[{index}]", words, document, current, owners)
         if current is not None and _is_unchanged(document, current):
             outcome = IngestedSource(
                 source_id=document.source_id,
@@ -203,6 +206,8 @@ def _add_spans(pending: Pending, document: DocumentRecord, source_no: int) -> ra
 
 def _sources(connection: sa.Connection, tenant: int, documents: Sequence[DocumentRecord]) -> dict[bytes, _Source]:
     found: dict[bytes, _Source] = {}
+    space_nos = numbers(connection, tenant, (document.space for document in documents))
+    homes = {document.source_id: space_nos.get(document.space) for document in documents}
     for chunk in chunks(document.source_id for document in documents):
         statement = (
             sa.select(
@@ -225,26 +230,29 @@ def _sources(connection: sa.Connection, tenant: int, documents: Sequence[Documen
             .where(source.c.tenant == tenant, source.c.source_id.in_(chunk))
         )
         for source_id, *rest in connection.execute(statement):
-            found[source_id] = _Source(*rest)
+            stands = _Source(*rest)
+            if stands.space_no == homes[source_id]:
+                found[source_id] = stands
     return found
 
 
 def _node_owners(
-    commit: Commit, documents: Sequence[DocumentRecord], sources: dict[bytes, _Source]
+    commit: Commit, documents: Sequence[DocumentRecord], sources: dict[bytes, _Source], spaces: Spaces
 ) -> dict[bytes, int | None]:
     # Only for documents that will be written; ids are derived from the source, so a hit is almost always its own.
     owners: dict[bytes, int | None] = {}
-    ids = (
-        passage.node_id
+    homes = {
+        passage.node_id: spaces.known(document.space)
         for document in documents
         if (current := sources.get(document.source_id)) is None or not _is_unchanged(document, current)
         for passage in document.nodes
-    )
-    for chunk in chunks(ids):
-        statement = sa.select(node.c.node_id, node.c.source_no).where(
+    }
+    for chunk in chunks(homes):
+        statement = sa.select(node.c.node_id, node.c.source_no, node.c.space_no).where(
             node.c.tenant == commit.tenant, node.c.node_id.in_(chunk)
         )
-        owners.update((row.node_id, row.source_no) for row in commit.connection.execute(statement))
+        rows = commit.connection.execute(statement)
+        owners.update((node_id, source_no) for node_id, source_no, space_no in rows if space_no == homes[node_id])
     return owners
 
 
@@ -259,14 +267,10 @@ def _refuse_foreign(
     words: Words,
     document: DocumentRecord,
     current: _Source | None,
-    spaces: Spaces,
     owners: dict[bytes, int | None],
 ) -> None:
-    if current is not None:
-        if spaces.known(document.space) != current.space_no:
-            raise RequestInvalid(field=f"{place}.space", rule="must not move a source to another space")
-        if current.span_class != int(document.span_class):
-            raise RequestInvalid(field=f"{place}.{words.id_field}", rule=f"must not name {words.other_class}")
+    if current is not None and current.span_class != int(document.span_class):
+        raise RequestInvalid(field=f"{place}.{words.id_field}", rule=f"must not name {words.other_class}")
     own = None if current is None else current.source_no
     for passage in document.nodes:
         if passage.node_id in owners and (owners[passage.node_id] is None or owners[passage.node_id] != own):
@@ -276,7 +280,11 @@ def _refuse_foreign(
 
 
 def _refuse_taken_edges(
-    commit: Commit, documents: Sequence[DocumentRecord], sources: dict[bytes, _Source], words: Words
+    commit: Commit,
+    documents: Sequence[DocumentRecord],
+    sources: dict[bytes, _Source],
+    spaces: Spaces,
+    words: Words,
 ) -> None:
     # Only edges written by API can stand in the way, since a derived id holds its source's; most tenants have none.
     written = sa.and_(edge.c.tenant == commit.tenant, edge.c.source_no.is_(None))
@@ -289,9 +297,12 @@ def _refuse_taken_edges(
         for passage in document.edges
     }
     for chunk in chunks(indices):
-        taken = sa.select(edge.c.edge_id).where(
-            edge.c.tenant == commit.tenant, edge.c.edge_id.in_(chunk), edge.c.source_no.is_(None)
+        taken = (
+            sa.select(edge.c.edge_id, node.c.space_no)
+            .join(node, sa.and_(node.c.tenant == edge.c.tenant, node.c.node_no == edge.c.from_node_no))
+            .where(edge.c.tenant == commit.tenant, edge.c.edge_id.in_(chunk), edge.c.source_no.is_(None))
         )
-        for edge_id in commit.connection.execute(taken).scalars():
-            field = f"{words.items}[{indices[edge_id]}].{words.id_field}"
-            raise RequestInvalid(field=field, rule="must not derive ids that other edges have taken already")
+        for edge_id, space_no in commit.connection.execute(taken):
+            if space_no == spaces.known(documents[indices[edge_id]].space):
+                field = f"{words.items}[{indices[edge_id]}].{words.id_field}"
+                raise RequestInvalid(field=field, rule="must not derive ids that other edges have taken already")

@@ -3,7 +3,8 @@ Nodes written by API: facts, entities, notes, each resting on spans of stored so
 
 A node is stated whole: type, properties, provenance and valid time. Stating the same again writes nothing; stating
 something else takes the place of what was said about that time (`validity`). A node that ingestion derived belongs to
-its document and cannot be written here.
+its document and cannot be written here. An id means a node of the record's own space: what bears it in another one is
+another node, so that nobody can learn of it, or stand in its way.
 """
 
 from collections.abc import Sequence
@@ -40,9 +41,14 @@ def write(commit: Commit, records: Sequence[NodeRecord], embedded: Embedded | No
     """
     refuse_repeated((record.node_id for record in records), "nodes", "node_id")
     spaces = Spaces(commit, (record.space for record in records))
-    nodes = known_nodes.known(commit, (record.node_id for record in records))
+    everywhere = known_nodes.known(commit, (record.node_id for record in records))
+    nodes: dict[bytes, KnownNode] = {}
+    for record in records:
+        space_no = spaces.known(record.space)
+        if space_no is not None and space_no in (here := everywhere.get(record.node_id, {})):
+            nodes[record.node_id] = here[space_no]
     for index, record in enumerate(records):
-        _refuse_foreign(f"nodes[{index}]", record, nodes.get(record.node_id), spaces)
+        _refuse_ingested(f"nodes[{index}]", nodes.get(record.node_id))
     pending = Pending(commit)
     provenance = Provenance(pending, records, spaces)
     node_nos = [one.node_no for one in nodes.values()]
@@ -125,10 +131,6 @@ def node_preface(slices: Sequence[Slice]) -> str | None:
     return "\n".join(dict.fromkeys(piece.name for piece in slices)) or None
 
 
-def _refuse_foreign(place: str, record: NodeRecord, found: KnownNode | None, spaces: Spaces) -> None:
-    if found is None:
-        return
-    if found.space_no != spaces.known(record.space):
-        raise RequestInvalid(field=f"{place}.space", rule="must not move a node to another space")
-    if found.source_no is not None:
+def _refuse_ingested(place: str, found: KnownNode | None) -> None:
+    if found is not None and found.source_no is not None:
         raise RequestInvalid(field=f"{place}.node_id", rule="must not name a node that ingestion made")

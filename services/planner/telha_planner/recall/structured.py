@@ -75,11 +75,12 @@ def of_type(view: View, node_type: str) -> Int64:
     return kept.places
 
 
-def after(view: View, places: Int64, node_id: bytes) -> Int64:
-    """Those of *places* whose node ids are above *node_id*."""
+def after(view: View, places: Int64, node_id: bytes, seen: int) -> Int64:
+    """Those of *places*, by node id, behind the first *seen* with *node_id*; each space may have a node of that id."""
     high, low = (np.uint64(int.from_bytes(half, "big")) for half in (node_id[:8], node_id[8:]))
     hi, lo = view.hi[places], view.lo[places]
-    above: Int64 = places[(hi > high) | ((hi == high) & (lo > low))]
+    equal = (hi == high) & (lo == low)
+    above: Int64 = places[(hi > high) | ((hi == high) & (lo > low)) | (equal & (np.cumsum(equal) > seen))]
     return above
 
 

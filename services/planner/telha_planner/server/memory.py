@@ -19,6 +19,7 @@ from telha_planner.caller import Caller
 from telha_planner.core.errors import NotFound, PermissionDenied
 from telha_planner.core.request import INT64_MAX, INT64_MIN, check_range, check_spaces, check_window, parse_uuid
 from telha_planner.ingest.document import DocumentHeader, DocumentInput
+from telha_planner.memory.reads import StoredSource
 from telha_planner.memory.records import IdempotencyKey
 
 from . import page_token
@@ -51,6 +52,7 @@ from .wire import decode
 
 DEFAULT_PAGE = 100
 LARGEST_PAGE = 1000
+_ID_BYTES, _NUMBER_BYTES = 16, 8
 
 M = TypeVar("M", bound=Message)
 T = TypeVar("T")
@@ -198,12 +200,12 @@ class MemorySurface:
             spaces = caller.readable(asked)
             size = page_token.page_size(request.page_size, DEFAULT_PAGE, LARGEST_PAGE)
             filters = "\0".join(asked).encode()
-            after = page_token.read(request.page_token, filters) if request.page_token else None
+            after = _position(page_token.read(request.page_token, filters)) if request.page_token else None
             found = self._sources.page(caller.tenant, spaces, after, size + 1)
             more = len(found) > size
             return memory_pb2.ListSourcesResponse(
                 sources=[source_message(source) for source in found[:size]],
-                next_page_token=page_token.write(found[size - 1].source_id, filters) if more else "",
+                next_page_token=page_token.write(_written(found[size - 1]), filters) if more else "",
             )
 
         return (await self._as_caller(call, "read", read))[1]
@@ -213,7 +215,7 @@ class MemorySurface:
 
         def read(_: Caller) -> memory_pb2.QueryResponse:
             request, filters = read_query(decode(memory_pb2.QueryRequest, raw))
-            return query_response(self._planning.query(call.credential, request), filters)
+            return query_response(self._planning.query(call.credential, request), request.after, filters)
 
         return (await self._as_caller(call, "read", read))[1]
 
@@ -249,3 +251,13 @@ class MemorySurface:
 
         caller, (key, items) = await self._as_caller(call, "write", work)
         return caller, key, items
+
+
+def _written(last: StoredSource) -> bytes:
+    return last.source_id + last.source_no.to_bytes(_NUMBER_BYTES, "big")
+
+
+def _position(raw: bytes) -> tuple[bytes, int]:
+    if len(raw) != _ID_BYTES + _NUMBER_BYTES or raw[_ID_BYTES] > INT64_MAX >> 56:
+        raise page_token.invalid()
+    return raw[:_ID_BYTES], int.from_bytes(raw[_ID_BYTES:], "big")

@@ -31,8 +31,13 @@ def read(token: str, filters: bytes) -> bytes:
     except (binascii.Error, ValueError):
         raw = b""
     if raw[:_BOUND_BYTES] != _bound(filters):
-        raise RequestInvalid(field="page_token", rule="must be the token of the previous page, with the same filters")
+        raise invalid()
     return raw[_BOUND_BYTES:]
+
+
+def invalid() -> RequestInvalid:
+    """The refusal of a token that the server did not write, or wrote for something else."""
+    return RequestInvalid(field="page_token", rule="must be the token of the previous page, with the same filters")
 
 
 def page_size(asked: int, default: int, largest: int) -> int:

@@ -67,9 +67,19 @@ class TraceStore(Protocol):
     """The trace writer."""
 
     async def fetch(
-        self, tenant: str, trace_id: str, searched: Sequence[str], deadline: float
+        self,
+        tenant: str,
+        allowed: tuple[str, ...],
+        key_id: str,
+        trace_id: str,
+        searched: Sequence[str],
+        deadline: float,
     ) -> traces_pb2.GetResponse | None:
-        """One trace of *tenant*, None if there is none; raises `TracePending`. The spools *searched* do not have it."""
+        """
+        One trace of *tenant* that the key *key_id* may see, None if there is none; raises `TracePending`.
+
+        *allowed* is as in `browse`. The spools *searched* do not have it.
+        """
 
     async def browse(
         self, tenant: str, allowed: tuple[str, ...], key_id: str, request: traces_pb2.ListRequest, deadline: float
@@ -199,5 +209,7 @@ class Sources(Protocol):
     def text(self, tenant: int, stored: StoredSource, start: int = 0, limit: int = 0) -> str:
         """The canonical text of that version from *start*, at most *limit* bytes; raises `NotFound` if it is erased."""
 
-    def page(self, tenant: int, spaces: tuple[str, ...] | None, after: bytes | None, limit: int) -> list[StoredSource]:
-        """The newest versions of at most *limit* sources with ids above *after*, by id."""
+    def page(
+        self, tenant: int, spaces: tuple[str, ...] | None, after: tuple[bytes, int] | None, limit: int
+    ) -> list[StoredSource]:
+        """The newest versions of at most *limit* sources behind *after* (id, number), by id."""

@@ -56,13 +56,19 @@ class TraceWriter:
         self._metadata = ((CREDENTIAL_KEY, token),)
 
     async def fetch(
-        self, tenant: str, trace_id: str, searched: Iterable[str], deadline: float
+        self,
+        tenant: str,
+        allowed: tuple[str, ...],
+        key_id: str,
+        trace_id: str,
+        searched: Iterable[str],
+        deadline: float,
     ) -> traces_pb2.GetResponse | None:
         """
-        One trace of *tenant*, persisted or in the stream; None if there is none.
+        One trace of *tenant*, persisted or in the stream; None if there is none that the caller may see.
 
         Args:
-            tenant: Name of the tenant.
+            tenant, allowed, key_id: As in `browse`.
             trace_id: The trace.
             searched: Spools that do not have it.
             deadline: Until when the caller waits (`time.monotonic()`); what is left after the writer's time is for us.
@@ -70,7 +76,9 @@ class TraceWriter:
         Raises:
             TracePending: The writer cannot tell at this moment, or does not answer in time.
         """
-        request = trace_store_pb2.FetchRequest(tenant=tenant, trace_id=trace_id, searched_spools=searched)
+        request = trace_store_pb2.FetchRequest(
+            tenant=tenant, trace_id=trace_id, searched_spools=searched, allowed_spaces=allowed, key_id=key_id
+        )
         within_s = min(FETCH_TIMEOUT_S, _left(deadline) * FETCH_SHARE)
         try:
             found = await self._stub.Fetch(request, timeout=within_s, metadata=self._metadata)

@@ -62,7 +62,9 @@ class TracesSurface:
             found = await asyncio.to_thread(trace_message, record)
         if found is None or not _may_see(caller, found):
             # A foreign trace is looked for as an absent one is, so that both end alike when the writer is away.
-            found = await self._writer.fetch(caller.tenant_name, trace_id, searched, call.deadline)
+            found = await self._writer.fetch(
+                caller.tenant_name, caller.spaces or (), caller.key_id, trace_id, searched, call.deadline
+            )
         if found is None or not _may_see(caller, found):
             raise NotFound(resource="trace")
         if found.ByteSize() > self._max_message_bytes:

@@ -5,14 +5,14 @@ import json
 from telha.memory.v1 import memory_pb2
 
 from telha_planner.answers import FoundNode, QueryAnswer
-from telha_planner.core.errors import RequestInvalid
-from telha_planner.core.request import QueryPosition, QueryRequest, Window, format_uuid
+from telha_planner.core.request import QueryPosition, QueryRequest, format_uuid
 
 from . import page_token
 from .translate_plan import read_window, window_message
 from .translate_properties import read_conditions
 
-_POSITION_BYTES = 32
+_POSITION_BYTES = 34
+_MOST_SEEN = 2**16 - 1
 
 
 def read_query(message: memory_pb2.QueryRequest) -> tuple[QueryRequest, bytes]:
@@ -38,13 +38,13 @@ def read_query(message: memory_pb2.QueryRequest) -> tuple[QueryRequest, bytes]:
     return request, filters
 
 
-def query_response(answer: QueryAnswer, filters: bytes) -> memory_pb2.QueryResponse:
-    """One page of nodes on the wire, and the token of the next if there is one."""
+def query_response(answer: QueryAnswer, after: QueryPosition | None, filters: bytes) -> memory_pb2.QueryResponse:
+    """The page of nodes behind *after* on the wire, and the token of the next if there is one."""
     response = memory_pb2.QueryResponse(window=window_message(answer.window))
     for node in answer.nodes:
         _add(response, node)
     if answer.more:
-        response.next_page_token = page_token.write(_written(answer.nodes[-1].node_id, answer.window), filters)
+        response.next_page_token = page_token.write(_written(answer, after), filters)
     return response
 
 
@@ -62,14 +62,18 @@ def _add(response: memory_pb2.QueryResponse, node: FoundNode) -> None:
         added.pending_clarification.state = node.caveat.state
 
 
-def _written(node_id: bytes, window: Window) -> bytes:
-    instants = (window.valid_time, window.tx_time)
-    return node_id + b"".join((instant or 0).to_bytes(8, "big", signed=True) for instant in instants)
+def _written(answer: QueryAnswer, after: QueryPosition | None) -> bytes:
+    last = answer.nodes[-1].node_id
+    seen = sum(node.node_id == last for node in answer.nodes)
+    seen += after.seen if after is not None and after.node_id == last else 0
+    instants = (answer.window.valid_time, answer.window.tx_time)
+    moments = b"".join((instant or 0).to_bytes(8, "big", signed=True) for instant in instants)
+    return last + moments + min(seen, _MOST_SEEN).to_bytes(2, "big")
 
 
 def _position(token: str, filters: bytes) -> QueryPosition:
     raw = page_token.read(token, filters)
     if len(raw) != _POSITION_BYTES:
-        raise RequestInvalid(field="page_token", rule="must be the token of the previous page, with the same filters")
+        raise page_token.invalid()
     valid_t, tx_t = (int.from_bytes(raw[at : at + 8], "big", signed=True) for at in (16, 24))
-    return QueryPosition(raw[:16], valid_t, tx_t)
+    return QueryPosition(raw[:16], valid_t, tx_t, int.from_bytes(raw[32:], "big"))

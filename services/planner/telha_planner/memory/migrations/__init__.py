@@ -14,7 +14,7 @@ from telha_planner.memory.database import StoreUnusable
 if TYPE_CHECKING:
     from alembic.config import Config
 
-HEAD = "0003"
+HEAD = "0004"
 """The newest revision; a test compares it with the scripts."""
 
 VERSION_TABLE = "telha_schema"

@@ -8,14 +8,18 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class FetchRequest(_message.Message):
-    __slots__ = ("tenant", "trace_id", "searched_spools")
+    __slots__ = ("tenant", "trace_id", "searched_spools", "allowed_spaces", "key_id")
     TENANT_FIELD_NUMBER: _ClassVar[int]
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
     SEARCHED_SPOOLS_FIELD_NUMBER: _ClassVar[int]
+    ALLOWED_SPACES_FIELD_NUMBER: _ClassVar[int]
+    KEY_ID_FIELD_NUMBER: _ClassVar[int]
     tenant: str
     trace_id: str
     searched_spools: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, tenant: _Optional[str] = ..., trace_id: _Optional[str] = ..., searched_spools: _Optional[_Iterable[str]] = ...) -> None: ...
+    allowed_spaces: _containers.RepeatedScalarFieldContainer[str]
+    key_id: str
+    def __init__(self, tenant: _Optional[str] = ..., trace_id: _Optional[str] = ..., searched_spools: _Optional[_Iterable[str]] = ..., allowed_spaces: _Optional[_Iterable[str]] = ..., key_id: _Optional[str] = ...) -> None: ...
 
 class FetchResponse(_message.Message):
     __slots__ = ("trace",)
