@@ -100,7 +100,6 @@ BAD = {
     "nodes": [
         ({"nodeId": "x"}, "/nodeId"),
         ({"nodeId": A.upper()}, "/nodeId"),
-        ({"nodeId": A, "space": "other"}, "/space"),
         ({"space": "*"}, "/space"),
         ({"space": NUL}, "/space"),
         ({"space": SURROGATE}, "/space"),

@@ -5,6 +5,7 @@ from functools import partial
 from types import SimpleNamespace
 from uuid import UUID
 
+import numpy as np
 import pytest
 from memory_builders import JUNE, a_tenant, a_writer, opened, uid
 from query_oracle import satisfies
@@ -96,7 +97,7 @@ def test_pages_are_the_whole(nodes):
     while page := nodes.ids(view, satisfying(snapshot, view, left, where, 4)):
         assert len(page) <= 4
         seen += page
-        left = after(view, left, page[-1])
+        left = after(view, left, page[-1], 1)
     assert seen == nodes.find({"even": {"eq": True}})
     assert len(seen) == 15
 
@@ -195,3 +196,13 @@ def test_properties_that_are_gone_are_told(nodes):
     with pytest.raises(PropertiesErased):
         read([number, number + 1000])
     assert read([]) == []
+
+
+def test_a_page_may_end_between_nodes_of_one_id():
+    """M4, M7: each space may have a node of an id; pages lose none and repeat none."""
+    ids = np.array([1, 2, 2, 2, 3], np.uint64)
+    view = SimpleNamespace(hi=np.zeros(5, np.uint64), lo=ids)
+    places = np.arange(5)
+    two = (2).to_bytes(16, "big")
+    for seen, left in ((1, [2, 3, 4]), (2, [3, 4]), (3, [4])):
+        assert after(view, places, two, seen).tolist() == left
