@@ -277,9 +277,9 @@ class Emitter:
 
     async def _report(self) -> None:
         while True:
-            await sleep(self._report_every_s, self._stop)
             with contextlib.suppress(Unavailable):
                 await self._settlement.report()
+            await sleep(self._report_every_s, self._stop)
 
     def _forget(self, trace_ids: Collection[str]) -> None:
         for trace_id in trace_ids:
