@@ -10,8 +10,8 @@ from telha_planner.memory import tables
 from telha_planner.recall.ports import Scoring
 
 WORDS = (
-    "the", "a", "harbour", "opens", "closes", "bread", "oven", "ship", "港口", "开放时间", "نهر", "فتح",
-    "\U0001f469\u200d\U0001f469\u200d\U0001f467", "größe", "naïve", "x9", "parseHTTP",
+    "the", "a", "harbour", "opens", "open", "opening", "closes", "closed", "bread", "oven", "ship", "港口",
+    "开放时间", "نهر", "فتح", "\U0001f469\u200d\U0001f469\u200d\U0001f467", "größe", "naïve", "x9", "parseHTTP",
 )  # fmt: skip
 SPEAKERS = ("", "ship", "Bread Oven", "港口", "开放时间", "نهر", "parseHTTP")
 DATES = ("", "", "in June 2026", "em 22 de abril de 2026", "2026年5月", "on May 31")
@@ -144,6 +144,7 @@ def _query(dice: random.Random, tx_t: int) -> dict[str, Any]:
             speaker_weight=dice.choice([0.5, 0.0, 2.0]),
             other_days_weight=dice.choice([0.5, 0.0, 1.0]),
             window_weight=dice.choice([0.9, 0.0, 1.0]),
+            form_weight=dice.choice([0.75, 0.0, 1.0]),
             sharpening=dice.choice([1, 2, 32]),
             alpha=dice.choice([0.0, 0.5, 1.0, 0.3]),
             hop_decay=dice.choice([0.5, 0.9]),

@@ -24,6 +24,7 @@ from telha_planner.memory.store import Store
 from telha_planner.models.dates import named_days
 from telha_planner.models.speakers import speaker_id
 from telha_planner.models.stop_words import question_terms
+from telha_planner.models.word_forms import forms_of
 from telha_planner.recall.ports import RecallQuery
 
 
@@ -59,6 +60,10 @@ class Told:
 
 
 HOUR = 3_600_000_000
+
+
+def _idf(documents: int, df: int) -> float:
+    return max(2**-30, round(math.log(1.0 + ((documents - df) + 0.5) / (df + 0.5)) * 2**30) / 2**30)
 
 
 def _midnight(day: date) -> int:
@@ -123,30 +128,40 @@ class Oracle:
         lexical_raw = dict.fromkeys(version, 0.0)
         contributions: list[dict[int, float]] = []
         asked: list[tuple[float, float, dict[int, float]]] = []
+        any_itself = False
         if query.question is not None:
             documents = [no for no in version if version[no].term_total]
             everywhere = max(len(documents), 4096)
+            every_form = forms_of(query.question) if scoring.form_weight else {}
+            mean = sum(version[no].term_total for no in documents) / max(1, len(documents))
+            k1, b = scoring.bm25_k1, scoring.bm25_b
+
+            def part(often: dict[int, int], idf: float) -> dict[int, float]:
+                found = dict.fromkeys(version, 0.0)
+                for no, tf in often.items():
+                    norm = k1 * ((1.0 - b) + b * (version[no].term_total / mean))
+                    found[no] = idf * ((tf * (k1 + 1.0)) / (tf + norm))
+                return found
+
             for term in sorted(question_terms(query.question)):
-                df = sum(term in terms[no] for no in documents)
-                weight = max(2**-30, round(math.log(1.0 + ((everywhere - df) + 0.5) / (df + 0.5)) * 2**30) / 2**30)
-                asked.append((weight, 1.0, dict.fromkeys(version, 0.0)))
-            if documents:
-                mean = sum(version[no].term_total for no in documents) / len(documents)
-                k1, b = scoring.bm25_k1, scoring.bm25_b
-                for position, term in enumerate(sorted(question_terms(query.question))):
-                    holders = [no for no in documents if term in terms[no]]
-                    if not holders:
-                        continue
-                    df = len(holders)
-                    idf = max(2**-30, round(math.log(1.0 + ((len(documents) - df) + 0.5) / (df + 0.5)) * 2**30) / 2**30)
-                    contribution = dict.fromkeys(version, 0.0)
-                    for no in holders:
-                        norm = k1 * ((1.0 - b) + b * (version[no].term_total / mean))
-                        tf = terms[no][term]
-                        contribution[no] = idf * ((tf * (k1 + 1.0)) / (tf + norm))
-                        lexical_raw[no] += contribution[no]
-                    contributions.append(contribution)
-                    asked[position] = (asked[position][0], idf, contribution)
+                often = {no: terms[no][term] for no in documents if term in terms[no]}
+                any_itself = any_itself or bool(often)
+                family = (term, *every_form.get(term, ()))
+                together = {no: sum(terms[no].get(form, 0) for form in family) for no in documents}
+                together = {no: tf for no, tf in together.items() if tf}
+                df = len(often) or len(together)
+                if not df:
+                    asked.append((_idf(everywhere, 0), 1.0, dict.fromkeys(version, 0.0)))
+                    continue
+                idf = _idf(len(documents), df)
+                contribution = part(often, idf)
+                if together != often:
+                    others = part(together, _idf(len(documents), len(together)))
+                    contribution = {no: max(contribution[no], scoring.form_weight * others[no]) for no in version}
+                for no in version:
+                    lexical_raw[no] += contribution[no]
+                contributions.append(contribution)
+                asked.append((_idf(everywhere, df), idf, contribution))
         lexical_raw = {no: 0.0 if value < scoring.min_bm25 else value for no, value in lexical_raw.items()}
         best_lexical = max(lexical_raw.values(), default=0.0)
         lexical = {no: value / best_lexical if best_lexical else 0.0 for no, value in lexical_raw.items()}
@@ -225,7 +240,7 @@ class Oracle:
             close = 0.0
             if vectors and model.baseline < 1.0:
                 close = min(1.0, max(0.0, above[no] / (1.0 - model.baseline) - 0.1) / (1.0 - 0.1))
-            mute = bool(vectors) and query.question is not None and not contributions
+            mute = bool(vectors) and query.question is not None and not any_itself
             part = 1.0 if mute else share
             evidence[no] = part * close + (1.0 - part) * cover
         best_evidence = max((evidence[no] for no in foremost), default=0.0)

@@ -50,6 +50,7 @@ class ScoringSettings(Section):
     hop_decay: Ratio = 0.5
     min_cosine: Unit = 0.0
     min_bm25: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)] = 0.0
+    form_weight: Unit = 0.75
     bm25_k1: Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)] = 0.8
     bm25_b: Unit = 0.3
     min_similarity: Unit = 0.09

@@ -240,6 +240,7 @@ def scoring(config: PlannerConfig) -> Scoring:
         hop_decay=chosen.hop_decay,
         min_cosine=chosen.min_cosine,
         min_bm25=chosen.min_bm25,
+        form_weight=chosen.form_weight,
         bm25_k1=chosen.bm25_k1,
         bm25_b=chosen.bm25_b,
     )

@@ -204,6 +204,7 @@ RATIOS = {
     "planner.scoring.min_cosine": (-1.0, 1.0001),
     "planner.scoring.min_similarity": (-1.0, 1.0001),
     "planner.scoring.min_bm25": (-1.0, 1e7),
+    "planner.scoring.form_weight": (-1.0, 1.0001),
     "planner.scoring.bm25_k1": (-1.0, 10.001),
     "planner.scoring.bm25_b": (-1.0, 1.0001),
     **{f"planner.kind_priors.{kind}": (0.0, -1.0, 1.0001) for kind in [*KIND_PRIORS, "poem"]},

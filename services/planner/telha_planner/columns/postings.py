@@ -7,7 +7,7 @@ added up by ascending term id.
 
 import numpy as np
 
-from telha_planner.core.model import Int32, Int64, UInt64
+from telha_planner.core.model import Bools, Int32, Int64, UInt64
 from telha_planner.memory.projection import Rows
 
 from .lists import Lists
@@ -38,6 +38,16 @@ class Dictionary:
         if at < len(self._ids) and int(self._ids[at]) == term:
             return int(self._codes[at])
         return self._recent.get(term)
+
+    def knows(self, terms: UInt64) -> Bools:
+        """Which of *terms* any text ever held."""
+        if not len(self._ids):
+            return np.zeros(len(terms), bool)
+        at = np.minimum(np.searchsorted(self._ids, terms), len(self._ids) - 1)
+        known: Bools = self._ids[at] == terms
+        if self._recent:
+            known |= np.fromiter((term in self._recent for term in terms.tolist()), bool, len(terms))
+        return known
 
     def codes(self, terms: UInt64) -> Int64:
         """Codes of *terms*, new ones included."""
@@ -92,6 +102,10 @@ class Postings:
         space = np.repeat(spaces.astype(np.int64) << _SPACE_SHIFT, lengths)
         if len(terms):
             self._lists.append(space | self._dictionary.codes(terms), version, counts)
+
+    def knows(self, terms: UInt64) -> Bools:
+        """Which of *terms* any text ever held, whatever the space or instant."""
+        return self._dictionary.knows(terms)
 
     def occurrences(self, term: int, spaces: list[int]) -> tuple[Int32, Int32]:
         """(row of the node version, occurrences) of *term* in *spaces*, in no particular order, all versions."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from telha_planner.core.model import Int32, Int64, UInt64
+from telha_planner.core.model import Bools, Int32, Int64, UInt64
 
 from .lists import Lists
 from .projected import TenantColumns
@@ -52,6 +52,10 @@ class View:
     def occurrences(self, term: int) -> tuple[Int32, Int32]:
         """(place, occurrences) of *term* among the visible nodes; a function of `memo`'s owner alone."""
         return self._visible.occurrences(term)
+
+    def knows(self, terms: UInt64) -> Bools:
+        """Which of *terms* could have occurrences: a text held them once, visible or not."""
+        return self.columns.postings.knows(terms)
 
     def edges(self, places: Int64, lists: Lists) -> tuple[Int64, Int64, Int64]:
         """

@@ -56,5 +56,13 @@ _IDS = {language: frozenset(map(term_id, words.split())) for language, words in 
 def question_terms(question: str) -> tuple[int, ...]:
     """The ids of the distinct terms of *question*, ascending; without stop words, if any other is left."""
     found = frozenset(term_counts(question))
-    stop_words = max(_IDS.values(), key=lambda ids: len(ids & found))
-    return tuple(sorted(found - stop_words or found))
+    return tuple(sorted(found - _IDS[_language(found)] or found))
+
+
+def language_of(question: str) -> str:
+    """The language as which *question* is read: `en`, `pt`, `es`, `fr` or `de`; `en` where no list tells."""
+    return _language(frozenset(term_counts(question)))
+
+
+def _language(found: frozenset[int]) -> str:
+    return max(_IDS, key=lambda language: len(_IDS[language] & found))

@@ -74,7 +74,7 @@ def evidence(
     every = near.places
     covered = np.zeros(len(every)) if lexical is None else _covered(neighbourhoods(view, every), lexical)
     close = np.zeros(len(every)) if semantic is None else _close(every, semantic)
-    if lexical is not None and semantic is not None and not any(term.holding for term in lexical.terms):
+    if lexical is not None and semantic is not None and not any(term.itself for term in lexical.terms):
         # Words of which memory holds none, as those of another language, say nothing of what it holds.
         share = 1.0
     found = share * close + (1.0 - share) * covered

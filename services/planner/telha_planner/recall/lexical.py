@@ -7,7 +7,7 @@ Rule 2: statistics are those of the view; a replay of an old plan does not see t
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,19 +30,27 @@ _KEPT_BYTES = 48 << 20
 """Most bytes of contributions kept with a view."""
 
 
+Forms = Mapping[int, tuple[int, ...]]
+"""Of terms, by id, the ids of their other forms, as `models/word_forms.py` gives them."""
+
+NO_FORMS: Forms = {}
+
+
 class Term(NamedTuple):
     """
     What a term contributes.
 
     Attributes:
-        places: Its holders; None where *values* has one for every place of the view.
+        places: Who holds it or a form of it; None where *values* has one for every place of the view.
         values: part(t, n) of docs/scoring.md section 2.
-        holding: df(t).
+        holding: df(t): how many hold it, or its forms if none holds it.
+        itself: How many hold it.
     """
 
     places: Int32 | None
     values: Float64
     holding: int
+    itself: int
 
 
 @dataclass(slots=True)
@@ -51,7 +59,7 @@ class _Contributions:
 
     norm: Float64
     documents: int
-    by_term: dict[int, Term]
+    by_term: dict[tuple[int, tuple[int, ...]], Term]
     nbytes: int
 
 
@@ -67,14 +75,14 @@ class Lexical:
         saturation: k1 + 1, which idf times a saturated frequency cannot exceed.
     """
 
-    def __init__(self, view: View, terms: Iterable[int], scoring: Scoring) -> None:
+    def __init__(self, view: View, terms: Iterable[int], scoring: Scoring, forms: Forms = NO_FORMS) -> None:
         kept = _kept(view, scoring)
         self._floor = scoring.min_bm25
         self.documents = kept.documents
         self.saturation = scoring.bm25_k1 + 1.0
-        self.terms = [_contribution(view, term, scoring, kept) for term in sorted(terms)]
+        self.terms = [_contribution(view, term, forms.get(term, ()), scoring, kept) for term in sorted(terms)]
         scores = np.zeros(len(view))
-        for places, values, _ in self.terms:
+        for places, values, *_ in self.terms:
             if places is None:
                 scores += values
             else:
@@ -105,7 +113,7 @@ class Lexical:
         place_of = np.full(len(self.scores), -1, np.int32)
         place_of[places] = np.arange(len(places), dtype=np.int32)
         for term in self.terms:
-            holders, values, _ = term
+            holders, values, *_ = term
             if holders is None:
                 own = values[places]
             else:
@@ -159,8 +167,10 @@ def _kept(view: View, scoring: Scoring) -> _Contributions:
     return kept
 
 
-def _contribution(view: View, term: int, scoring: Scoring, kept: _Contributions) -> Term:
-    found = kept.by_term.get(term)
+def _contribution(view: View, term: int, forms: tuple[int, ...], scoring: Scoring, kept: _Contributions) -> Term:
+    if scoring.form_weight == 0.0:
+        forms = ()
+    found = kept.by_term.get((term, forms))
     if found is not None:
         return found
     places, tf = view.occurrences(term)
@@ -168,18 +178,39 @@ def _contribution(view: View, term: int, scoring: Scoring, kept: _Contributions)
     if len(places):
         idf = inverse_document_frequency(kept.documents, len(places))
         values = _saturated(idf, tf, kept.norm[places], scoring)
-    found = Term(places, values, len(places))
+    holding = itself = len(places)
+    if forms:
+        every, together = _as_one(view, places, tf, forms)
+        if int(together.sum()) > int(tf.sum()):
+            idf = inverse_document_frequency(kept.documents, len(every))
+            others = scoring.form_weight * _saturated(idf, together, kept.norm[every], scoring)
+            at = np.searchsorted(every, places)
+            others[at] = np.maximum(others[at], values)
+            places, values, holding = every, others, holding or len(every)
+    found = Term(places, values, holding, itself)
     if len(places) * _DENSE_SHARE > len(view):
         dense = np.zeros(len(view))
         dense[places] = values
-        found = Term(None, dense, len(places))
-    size = values.nbytes + places.nbytes
+        found = Term(None, dense, holding, itself)
+    size = values.nbytes + places.nbytes + 8 * len(forms)
     if kept.nbytes + size > _KEPT_BYTES:
         kept.by_term.clear()
         kept.nbytes = kept.norm.nbytes
-    kept.by_term[term] = found
+    kept.by_term[term, forms] = found
     kept.nbytes += size
     return found
+
+
+def _as_one(view: View, places: Int32, tf: Int32, forms: tuple[int, ...]) -> tuple[Int32, Int64]:
+    """Who holds a term or any of its *forms* (ascending), and how often, given who holds it and how often."""
+    ids = np.array(forms, np.uint64)
+    held = [view.occurrences(form) for form in ids[view.knows(ids)].tolist()]
+    every = np.concatenate((places, *(holders for holders, _ in held)))
+    counts = np.concatenate((tf, *(occurring for _, occurring in held))).astype(np.int64)
+    distinct, of = np.unique(every, return_inverse=True)
+    together = np.zeros(len(distinct), np.int64)
+    np.add.at(together, of, counts)
+    return distinct, together
 
 
 def _norms(lengths: Int64, scoring: Scoring) -> tuple[Float64, int]:

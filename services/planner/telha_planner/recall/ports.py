@@ -40,6 +40,7 @@ class Scoring:
         min_cosine: Cosine above the baseline, as a share of what lies above it, below which a vector is "nothing
             relevant".
         min_bm25: BM25 below which a text is "nothing relevant".
+        form_weight: φ, what another form of a word is worth against the word itself, [0, 1].
         bm25_k1, bm25_b: The usual constants.
     """
 
@@ -54,6 +55,7 @@ class Scoring:
     hop_decay: float = 0.5
     min_cosine: float = 0.0
     min_bm25: float = 0.0
+    form_weight: float = 0.75
     bm25_k1: float = 0.8
     bm25_b: float = 0.3
 

@@ -22,6 +22,7 @@ from telha_planner.core.plan import LegCounts, RecallStats
 from telha_planner.core.request import Leg
 from telha_planner.models.dates import named_days
 from telha_planner.models.stop_words import question_terms
+from telha_planner.models.word_forms import forms_of
 
 from . import structured
 from .candidates import BODY, WINDOW, is_window, offered_windows, packable_windows, sliceable, spans_of, tokens_of
@@ -126,7 +127,8 @@ def _run_legs(snapshot: Snapshot, view: View, query: RecallQuery) -> _Legs:
     words = speakers = dates = None
     if query.question is not None:
         terms = question_terms(query.question)
-        words, speakers = Lexical(view, terms, query.scoring), Speakers(view, terms)
+        words = Lexical(view, terms, query.scoring, forms_of(query.question))
+        speakers = Speakers(view, terms)
         dates = Dates(named_days(query.question, query.valid_t))
         scores = words.scores
         ranked = best(scores, depth, view.hi, view.lo, positive=True)
