@@ -27,6 +27,8 @@ FAULTS: dict[str, Fault] = {
         stream.flushall,
         stream.fail_over,
         stream.adopt_spool,
+        stream.lose_planner,
+        stream.remove_spools,
         machine.slow_disk,
         machine.clock_back,
         machine.disk_full_planner,

@@ -74,8 +74,9 @@ class Load:
             thread.join()
 
     def forget(self, planner: str) -> None:
-        """What *planner* has answered is in the hands of another one now."""
-        self._recent[planner].clear()
+        """What *planner* has answered may be in the hands of another one now."""
+        if planner in self._recent:
+            self._recent[planner] = deque(maxlen=_RECENT)
 
     def ask_elsewhere(self) -> list[str]:
         """For each planner's newest trace, what the other one says of it: a reason, or nothing if it shows it."""
@@ -115,40 +116,39 @@ class Load:
             return
         for attempt in range(1, ATTEMPTS + 1):
             mark, planner = wanted.mark(attempt), planners[(first + attempt) % len(planners)]
+            # Taken before the call: what is forgotten meanwhile must not be remembered by it.
+            recent = self._recent[planner.name]
             self._journal.write(Sent(wanted.number, wanted.kind, mark))
             try:
                 answer = (rest if wanted.rest else planner).send(wanted, mark)
             except Refusal as refusal:
-                if not self._refused(wanted, mark, planner, refusal):
+                if not self._refused(wanted, mark, planner, refusal, recent):
                     return
             except WrongHash:
                 self._journal.write(Refused(wanted.number, wanted.kind, mark, WRONG_HASH))
                 return
             else:
                 self._journal.write(answer)
-                self._remember(answer)
+                _remember(recent, answer)
                 return
             if self._give_up.wait(_PAUSE_S * attempt * dice.uniform(0.5, 1.5)):
                 return
 
-    def _refused(self, wanted: Call, mark: str, planner: Grpc, refusal: Refusal) -> bool:
+    def _refused(self, wanted: Call, mark: str, planner: Grpc, refusal: Refusal, recent: deque[Answered]) -> bool:
         """Write a refusal down; whether to try again."""
         if refusal.trace_id:
             name = "" if wanted.rest else planner.name
             answer = Answered(wanted.number, wanted.kind, mark, name, refusal.trace_id, told={"code": refusal.reason})
             self._journal.write(answer)
-            self._remember(answer)
+            _remember(recent, answer)
             return False
         self._journal.write(Refused(wanted.number, wanted.kind, mark, refusal.reason))
         return refusal.again
 
-    def _remember(self, answer: Answered) -> None:
-        if answer.planner and answer.trace_id:
-            self._recent[answer.planner].append(answer)
-
     def _read(self, wanted: Call, planner: Grpc, rest: Rest) -> None:
+        recent = self._recent[planner.name]
         try:
-            answer = self._recent[planner.name][-1 - wanted.number % 8]
+            answer = recent[-1 - wanted.number % 8]
         except IndexError:
             return
         mark, since = wanted.mark(1), time.monotonic()
@@ -156,7 +156,7 @@ class Load:
             plan_hash, coordinates = (rest if wanted.rest else planner).trace(answer.trace_id)
         except Refusal as refusal:
             # Over REST any planner may be asked, and one that did not answer the call does not know it at once.
-            lost = refusal.reason == "NOT_FOUND" and not wanted.rest and answer in self._recent[planner.name]
+            lost = refusal.reason == "NOT_FOUND" and not wanted.rest and recent is self._recent[planner.name]
             told = {"of": answer.trace_id, "after_s": round(time.monotonic() - since, 3)}
             reason = OWN_TRACE_NOT_FOUND if lost else refusal.reason
             self._journal.write(Refused(wanted.number, wanted.kind, f"{mark} {told}", reason))
@@ -164,3 +164,8 @@ class Load:
             told = {"of": answer.mark}
             shown = Answered(wanted.number, wanted.kind, mark, planner.name, "", plan_hash, coordinates, told=told)
             self._journal.write(shown)
+
+
+def _remember(recent: deque[Answered], answer: Answered) -> None:
+    if answer.planner and answer.trace_id:
+        recent.append(answer)

@@ -14,6 +14,7 @@ class Report:
     The outcome of one run.
 
     Attributes:
+        calls: How many were made, reads of traces among them.
         faults: How often each kind struck.
         met: What they were seen to do.
         absent: Kinds that this machine or store does not have, with the reason.
@@ -27,6 +28,7 @@ class Report:
 
     stores: str
     seed: int
+    calls: int = 0
     faults: Counter[str] = field(default_factory=Counter)
     met: Counter[str] = field(default_factory=Counter)
     absent: dict[str, str] = field(default_factory=dict)
@@ -46,14 +48,13 @@ class Report:
         """The report as Markdown."""
         attempts = Counter(sent.kind for sent in journal.sent.values())
         answered = Counter(answer.kind for answer in journal.answered.values())
-        calls = {sent.number for sent in journal.sent.values()}
         reasons = Counter(refused.reason for refused in journal.refused)
         found = self.found
         kinds = [f"| {kind} | {attempts[kind] or '–'} | {answered[kind]} |" for kind in sorted(answered | attempts)]
         settled = "not in time" if self.settle_s is None else f"{self.settle_s:.1f} s"
         rows = {
-            "calls (reads of traces apart)": len(calls),
-            "attempts": len(journal.sent),
+            "calls": self.calls,
+            "attempts, reads apart": len(journal.sent),
             "acknowledged": len(journal.answered),
             "of these with a trace": len(journal.traced),
             "traces found": self.traces,

@@ -90,6 +90,7 @@ def _load(system: System, options: Options, path: Path, report: Report, say: Cal
     finally:
         load.stop()
         written.close()
+    report.calls = load.made
     report.load_s = time.monotonic() - since
     report.found.broken += load.faults
     if not load.done:
@@ -153,7 +154,7 @@ def _check(system: System, options: Options, read: Read, report: Report, say: Ca
     rest.client.close()
     found.broken += settling.stop_all(system)
     found.broken += broken_laws(system.stores)
-    found.broken += settling.spools_left([system.spool(part.name) for part in system.planners])
+    found.broken += settling.spools_left(system.spools)
 
 
 def _turns(ways: Sequence[Grpc | Rest]) -> Iterator[Grpc | Rest]:

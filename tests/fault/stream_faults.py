@@ -48,14 +48,14 @@ def redis_full(field: Field) -> None:
 
 def flushall(field: Field) -> None:
     """FLUSHALL while the writers hang: Valkey forgets what it has acknowledged."""
-    with _backlog(field), field.system.redis() as client:
+    with backlog(field), field.system.redis() as client:
         field.met[FORGOTTEN] += client.xlen(STREAM)
         client.flushall()
 
 
 def fail_over(field: Field) -> None:
     """Failover to an empty Valkey while the writers hang: what was acknowledged is gone."""
-    with _backlog(field):
+    with backlog(field):
         with field.system.redis() as client:
             field.met[FORGOTTEN] += client.xlen(STREAM)
         field.system.fail_over()
@@ -64,14 +64,36 @@ def fail_over(field: Field) -> None:
 def adopt_spool(field: Field) -> None:
     """Both planners are killed with records in their spools; one comes back on the spools of both."""
     system = field.system
-    with _backlog(field):
+    with backlog(field):
         for planner in system.planners:
             planner.kill()
-        field.load.forget("planner-1")
+            field.load.forget(planner.name)
         field.met[ORPHANED] += len(spools_left([system.spool("planner-1")]))
-        for spool in system.spool("planner-1").iterdir():
-            shutil.move(spool, system.spool("planner-2") / spool.name)
+        if not system.shares_spools:
+            for spool in system.spool("planner-1").iterdir():
+                shutil.move(spool, system.spool("planner-2") / spool.name)
+    back(system.planners[1:])
     back(system.planners)
+
+
+def lose_planner(field: Field) -> None:
+    """A planner dies and stays away for 20 s; one that shares its spool folder carries on meanwhile."""
+    lost = field.dice.choice(field.system.planners)
+    with backlog(field):
+        lost.kill()
+        field.load.forget(lost.name)
+    field.pause(20)
+    back([lost])
+
+
+def remove_spools(field: Field) -> None:
+    """The folders of spools are removed under running planners, with records that nobody else has."""
+    with backlog(field):
+        for folder in field.system.spools:
+            for spool in folder.iterdir():
+                shutil.rmtree(spool, ignore_errors=True)
+        # Within ten seconds or by the next call they are there again; what dies before that is two faults at once.
+        time.sleep(12)
 
 
 def _behaving(field: Field, mode: Mode, seconds: float) -> None:
@@ -105,7 +127,7 @@ def _refuses(client: Redis) -> bool:
 
 
 @contextmanager
-def _backlog(field: Field) -> Iterator[None]:
+def backlog(field: Field) -> Iterator[None]:
     """Hold both writers until something waits for them in the stream, and inside the block."""
     writers = field.system.writers
     for writer in writers:

@@ -38,12 +38,15 @@ class System:
         parts: By name; `planners`, `writers` and `gateway` are views of it.
         ways: Proxies before Valkey, of the planners and of the writers.
         controls: What the shim is told, by part; empty without a shim.
+        shares_spools: Whether both planners have one folder for their spools.
         without_shim: Why there is none; empty if there is.
         key: An API key that reads and writes.
     """
 
     def __init__(self, folder: Path, stores: Stores) -> None:
         self.folder, self.stores = folder, stores
+        # As on one machine with files, and as replicas with a volume each.
+        self.shares_spools = stores.name == "SQLite"
         self.parts: dict[str, Part] = {}
         self.ways: dict[str, Proxy] = {}
         self.controls: dict[str, Control] = {}
@@ -98,8 +101,13 @@ class System:
         return f"http://127.0.0.1:{self.ports['gateway']}"
 
     def spool(self, planner: str) -> Path:
-        """Folder of a planner's spools."""
-        return self.folder / f"{planner}-spool"
+        """Folder of a planner's spools; on SQLite both have theirs in one."""
+        return self.folder / ("spool" if self.shares_spools else f"{planner}-spool")
+
+    @property
+    def spools(self) -> list[Path]:
+        """Every folder of spools."""
+        return sorted({self.spool(part.name) for part in self.planners})
 
     @contextmanager
     def redis(self) -> Iterator[Redis]:

@@ -43,12 +43,12 @@ def proxy(valkey_server) -> Iterator[Proxy]:
 
 def test_a_proxy_passes_swallows_refuses_and_cuts(proxy: Proxy, valkey_server) -> None:
     """X3: the means of the Redis faults, against a real Valkey: silence is a timeout, a cut is a closed connection."""
-    with Redis(port=proxy.port, socket_timeout=0.3, retry=None) as client:
+    with Redis(port=proxy.port, socket_timeout=1.5, retry=None) as client:
         assert client.ping()
         proxy.set("swallow")
         with pytest.raises(Silent):
             client.ping()
-        with Redis(port=proxy.port, socket_timeout=0.3, retry=None) as late, pytest.raises(Silent):
+        with Redis(port=proxy.port, socket_timeout=1.5, retry=None) as late, pytest.raises(Silent):
             late.ping()
         proxy.set("refuse")
         with pytest.raises(Cut):
@@ -60,6 +60,7 @@ def test_a_proxy_passes_swallows_refuses_and_cuts(proxy: Proxy, valkey_server) -
             assert plain.recv(7) == b"+PONG\r\n"
             proxy.cut()
             assert plain.recv(1) == b""
+        client.close()
         assert client.ping()
         proxy.retarget(Path("/nonexistent"))
         with pytest.raises(Cut):
