@@ -6,7 +6,6 @@ Rule: a connection that has lost a byte is never used again; when a mode ends, w
 
 import asyncio
 import contextlib
-import itertools
 import threading
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -37,25 +36,18 @@ class Loop:
 
 class Proxy:
     """
-    Listens on a port of 127.0.0.1 and passes on to one of *targets* (a unix socket's path, or a port), in turn.
+    Listens on a port of 127.0.0.1 and passes on to the unix socket *target*.
 
     Attributes:
         port: Where it listens.
-        connections: Open ones.
     """
 
-    def __init__(self, loop: Loop, *targets: Path | int) -> None:
-        self._loop, self._targets = loop, targets
+    def __init__(self, loop: Loop, target: Path) -> None:
+        self._loop, self._target = loop, target
         self._mode: Mode = "pass"
-        self._turn = itertools.count()
         self._open: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server = loop.run(self._listen())
         self.port: int = self._server.sockets[0].getsockname()[1]
-
-    @property
-    def connections(self) -> int:
-        """How many are open."""
-        return len(self._open)
 
     def set(self, mode: Mode) -> None:
         """Behave like *mode* from now on."""
@@ -65,11 +57,11 @@ class Proxy:
         """Close every connection; new ones are welcome."""
         self._do(self._cut)
 
-    def retarget(self, *targets: Path | int) -> None:
-        """Pass on to *targets* from now on; what is open is cut."""
+    def retarget(self, target: Path) -> None:
+        """Pass on to *target* from now on; what is open is cut."""
 
         def change() -> None:
-            self._targets = targets
+            self._target = target
             self._cut()
 
         self._do(change)
@@ -110,7 +102,7 @@ class Proxy:
         self._open.discard(task)
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        there_reader, there_writer = await self._connect()
+        there_reader, there_writer = await asyncio.open_unix_connection(str(self._target))
         with contextlib.closing(there_writer):
             ways = [
                 asyncio.create_task(self._pump(reader, there_writer)),
@@ -128,13 +120,3 @@ class Proxy:
             if sink is not None and self._mode == "pass":
                 sink.write(piece)
                 await sink.drain()
-
-    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        first = next(self._turn)
-        for at in range(len(self._targets)):
-            target = self._targets[(first + at) % len(self._targets)]
-            with contextlib.suppress(OSError):
-                if isinstance(target, Path):
-                    return await asyncio.open_unix_connection(str(target))
-                return await asyncio.open_connection("127.0.0.1", target)
-        raise ConnectionError

@@ -89,6 +89,8 @@ def lose_planner(field: Field) -> None:
 def remove_spools(field: Field) -> None:
     """The folders of spools are removed under running planners, with records that nobody else has."""
     with backlog(field):
+        with field.system.redis() as client:
+            client.flushall()
         for folder in field.system.spools:
             for spool in folder.iterdir():
                 shutil.rmtree(spool, ignore_errors=True)

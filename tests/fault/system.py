@@ -2,7 +2,7 @@
 The system under faults: two planners, two trace writers, a gateway and a Valkey, real processes on loopback.
 
     callers ──► planner-1, planner-2 ──proxy──► Valkey ──proxy──► writer-1, writer-2 ──► trace store
-            ──► gateway ──balancer──► either planner
+            ──► gateway ──► either planner
 
 Both planners share one memory, both writers one trace store: SQLite files, or databases of a PostgreSQL.
 """
@@ -137,9 +137,7 @@ class System:
         self.ports = free_ports(names)
         for name in ("planners", "writers"):
             self.ways[name] = Proxy(loop, self.valkey_socket)
-        balancer = Proxy(loop, self.ports["planner-1"], self.ports["planner-2"])
-        for proxy in (*self.ways.values(), balancer):
-            self._held.callback(proxy.close)
+            self._held.callback(self.ways[name].close)
         try:
             self._shim: Path | None = compiled(self.folder)
         except ShimMissing as missing:
@@ -151,7 +149,8 @@ class System:
             self._add_service(f"writer-{number}", "telha_trace_writer", self._writer(number))
         for number in (1, 2):
             self._add_service(f"planner-{number}", "telha_planner", self._planner(number))
-        gateway = {"HOST": "127.0.0.1", "PORT": self.ports["gateway"], "PLANNER": f"127.0.0.1:{balancer.port}"}
+        both = ",".join(self.address(part.name) for part in self.planners)
+        gateway = {"HOST": "127.0.0.1", "PORT": self.ports["gateway"], "PLANNER": both}
         self._add_service("gateway", "telha_gateway", {f"GATEWAY__{name}": value for name, value in gateway.items()})
 
     def _valkey(self) -> Part:

@@ -64,6 +64,7 @@ _STATUSES: dict[grpc.StatusCode, int] = {
     grpc.StatusCode.FAILED_PRECONDITION: 422,
     grpc.StatusCode.RESOURCE_EXHAUSTED: 429,
     grpc.StatusCode.UNAVAILABLE: 503,
+    grpc.StatusCode.CANCELLED: 503,
     grpc.StatusCode.DEADLINE_EXCEEDED: 504,
 }
 _BY_REASON: dict[str, int] = {"MESSAGE_TOO_LARGE": 413, "DOCUMENT_TOO_LARGE": 413, "CONTEXT_DISABLED": 404}
@@ -71,6 +72,8 @@ _BY_REASON: dict[str, int] = {"MESSAGE_TOO_LARGE": 413, "DOCUMENT_TOO_LARGE": 41
 
 _TRANSPORT: dict[grpc.StatusCode, tuple[str, str, int | None]] = {
     grpc.StatusCode.UNAVAILABLE: ("UNAVAILABLE", "the planner is not available; try again", 500),
+    # A planner that stops cancels what has reached its transport and nobody yet; that a caller left is found elsewhere.
+    grpc.StatusCode.CANCELLED: ("UNAVAILABLE", "the planner is not available; try again", 500),
     grpc.StatusCode.DEADLINE_EXCEEDED: ("DEADLINE_EXCEEDED", "the deadline passed", None),
     grpc.StatusCode.RESOURCE_EXHAUSTED: ("MESSAGE_TOO_LARGE", "the message is larger than the planner accepts", None),
 }

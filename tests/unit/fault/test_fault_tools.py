@@ -35,7 +35,7 @@ for _ in sys.stdin:
 @pytest.fixture
 def proxy(valkey_server) -> Iterator[Proxy]:
     loop = Loop()
-    proxy = Proxy(loop, Path("/nonexistent"), valkey_server.socket)
+    proxy = Proxy(loop, valkey_server.socket)
     yield proxy
     proxy.close()
     loop.close()
