@@ -21,14 +21,15 @@ def admits(**settings):
     return Admission(ServerSettings(max_message_bytes=KIB, **settings), Holders(), None)
 
 
-async def sent(*messages):
-    for message in messages:
-        yield message
+def sent(message):
+    async def bring():
+        return message
+
+    return bring
 
 
 async def never():
     await asyncio.Event().wait()
-    yield b""
 
 
 def test_a_message_on_its_way_counts_for_the_largest_and_then_for_its_size():
@@ -70,7 +71,7 @@ def test_a_message_that_does_not_come_loses_its_room(monkeypatch):
         door = admits(max_held_bytes=64 * KIB)
         room = door.message(A)
         with pytest.raises(DeadlineExceeded):
-            await room.read(never())
+            await room.read(never)
         room.close()
         assert door.held == 0
 

@@ -9,7 +9,7 @@ message in time loses the room. A refusal says nothing of whether the credential
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import Awaitable, Callable
 
 from telha_runtime.line import Holder
 
@@ -71,16 +71,19 @@ class Message:
         self._holder = holder
         self._size = size
 
-    async def read(self, messages: AsyncIterator[bytes]) -> bytes | None:
+    async def read(self, bring: Callable[[], Awaitable[bytes | None]]) -> bytes | None:
         """
         The one message; None if its caller went before bringing it.
+
+        Args:
+            bring: Reads it; None is the end of what the caller sends.
 
         Raises:
             DeadlineExceeded: It did not come in time.
         """
         try:
             async with asyncio.timeout(MESSAGE_S):
-                message = await anext(messages, None)
+                message = await bring()
         except TimeoutError:
             raise DeadlineExceeded from None
         if message is not None:

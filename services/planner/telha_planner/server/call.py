@@ -12,6 +12,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import grpc
@@ -171,7 +172,7 @@ class Endpoint:
         self._in_flight = in_flight
         self._meters = meters
 
-    async def __call__(self, messages: AsyncIterator[bytes], context: Context) -> bytes | None:
+    async def __call__(self, _: AsyncIterator[bytes], context: Context) -> bytes | None:
         """Answer the call, or abort it with a status that names the cause (then nothing is returned)."""
         started = time.monotonic()
         call = self._open(context, started)
@@ -179,7 +180,7 @@ class Endpoint:
         try:
             if not self._in_flight.draining:
                 with self._in_flight:
-                    outcome = await self._answer(messages, context, call, started)
+                    outcome = await self._answer(context, call, started)
         except asyncio.CancelledError:
             self._note(call, started, "CANCELLED")
             raise
@@ -192,20 +193,20 @@ class Endpoint:
         await context.abort(code_of(outcome), message_of(outcome), trailing_metadata=trailers)
         return None
 
-    async def _whole(self, messages: AsyncIterator[bytes], context: Context) -> AsyncIterator[bytes]:
-        async for message in messages:
+    async def _whole(self, context: Context) -> AsyncIterator[bytes]:
+        while (message := await _read(context)) is not None:
             if len(message) > self._max_message_bytes:
                 raise MessageTooLarge(limit=self._max_message_bytes)
             yield message
         await _not_broken_off(context)
 
-    async def _handled(self, messages: AsyncIterator[bytes], context: Context, call: Call) -> Message:
+    async def _handled(self, context: Context, call: Call) -> Message:
         self._admission.look(call.holder)
         if self._stream_handler is not None:
-            return await self._stream_handler(self._whole(messages, context), call)
+            return await self._stream_handler(self._whole(context), call)
         room = self._admission.message(call.holder)
         try:
-            message = await room.read(messages)
+            message = await room.read(partial(_read, context))
             if message is None:
                 await _not_broken_off(context)
                 raise missing()
@@ -217,17 +218,17 @@ class Endpoint:
         finally:
             room.close()
 
-    async def _answer(
-        self, messages: AsyncIterator[bytes], context: Context, call: Call, started: float
-    ) -> bytes | TelhaError:
+    async def _answer(self, context: Context, call: Call, started: float) -> bytes | TelhaError:
         limit = asyncio.timeout(call.deadline - started)
         try:
             async with limit:
-                answer = (await self._handled(messages, context, call)).SerializeToString()
+                answer = (await self._handled(context, call)).SerializeToString()
             if len(answer) > self._max_message_bytes:
                 return MessageTooLarge(limit=self._max_message_bytes)
             return bytes(answer)
         except TelhaError as refusal:
+            # The frames of its traceback hold the message, in a cycle that only the garbage collector would end.
+            refusal.__traceback__ = refusal.__context__ = refusal.__cause__ = None
             return refusal
         except Exception as fault:  # noqa: BLE001 the outermost border: the caller learns an id, the log the rest
             if isinstance(fault, TimeoutError) and limit.expired():
@@ -272,6 +273,12 @@ class Endpoint:
             key=key.group(1) if key else "",
             **more,
         )
+
+
+async def _read(context: Context) -> bytes | None:
+    # Not by gRPC's iterator, which keeps each message until the garbage collector finds it.
+    message = await context.read()
+    return message if isinstance(message, bytes) else None
 
 
 async def _not_broken_off(context: Context) -> None:

@@ -168,6 +168,7 @@ class WorkThread:
             self._running -= job.counted
             self._line.served(job.holder, time.monotonic() - started)
         _tell(job, result, error)
+        error = None  # its traceback holds this frame
 
 
 class PlanThread(WorkThread):
