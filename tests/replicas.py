@@ -74,6 +74,11 @@ class Replicas:
         lines = [json.loads(line) for line in (self.folder / f"{port}.log").read_text().splitlines()]
         return sum(line.get("code") == "OK" or line.get("status") == 200 for line in lines)
 
+    def peak_bytes(self, number: int) -> int:
+        """The most memory that the *number*th process ever had, its children apart."""
+        status = Path(f"/proc/{self._running[number].pid}/status").read_text()
+        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) * 1024
+
     def close(self) -> None:
         """End what still runs."""
         for process in self._running:

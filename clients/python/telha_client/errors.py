@@ -24,6 +24,8 @@ from google.rpc import error_details_pb2, status_pb2
 
 _DETAILS_KEY = "grpc-status-details-bin"
 _DOMAIN = "telha.dev"
+STOPPED_AGAIN_S = 0.1
+"""When a read may be repeated that a server's transport ended without a word because it stopped."""
 
 
 class TelhaError(Exception):
@@ -152,6 +154,9 @@ def from_rpc(failure: grpc.RpcError) -> TelhaError:
         return MessageTooLarge(
             code=code, reason="MESSAGE_TOO_LARGE", message="the message is larger than the server accepts"
         )
+    if code == "CANCELLED" and not info.reason and call.details() != "Channel closed!":
+        # The server's transport ends so what it has not handed on when it stops.
+        return Unavailable(code=code, reason="", message="the server stopped", retry_after=STOPPED_AGAIN_S)
     return _BY_REASON.get(info.reason, _BY_CODE.get(code, TelhaError))(
         code=code,
         reason=info.reason,

@@ -1,6 +1,7 @@
 """The structured leg with conditions: which nodes, at which instants, in which spaces, and at what cost."""
 
 import json
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from uuid import UUID
@@ -10,16 +11,43 @@ import pytest
 from memory_builders import JUNE, a_tenant, a_writer, opened, uid
 from query_oracle import satisfies
 from telha_planner.columns.tenant import Columns
-from telha_planner.core.errors import RequestInvalid
+from telha_planner.core.errors import DeadlineExceeded, RequestInvalid
 from telha_planner.core.predicate import read_where
 from telha_planner.memory.properties import PropertiesErased, read_properties
 from telha_planner.memory.query import compiled
 from telha_planner.memory.records import NodeRecord
+from telha_planner.patience import Patience, lasting
 from telha_planner.recall import structured
 from telha_planner.recall.recall import _structured
 from telha_planner.recall.structured import after, of_type, satisfying
 
 FAR = JUNE + 10**15
+
+
+def ending_after(patience, where, examined):
+    """*where*, whose caller goes away when so many nodes were examined."""
+    seen = []
+
+    def holds(node):
+        seen.append(node)
+        if len(seen) == examined:
+            patience.end()
+        return where.holds(node)
+
+    return replace(where, holds=holds), seen
+
+
+def test_a_scan_ends_with_its_caller(tmp_path):
+    """A1: a call whose client has gone stops costing, in the middle of a scan and of a text's analysis."""
+    nodes, patience = Nodes(tmp_path), Patience()
+    nodes.put_all({f"n{number}": {"text": f"夜间电车 {number}"} for number in range(50)})
+    snapshot, view = nodes.view()
+    where, seen = ending_after(patience, a_predicate({"text": {"match": "电车"}}), 7)
+    with lasting(patience), pytest.raises(DeadlineExceeded):
+        satisfying(snapshot, view, of_type(view, "fact"), where, 64)
+    assert len(seen) == 7
+    assert len(nodes.find({"text": {"match": "电车"}})) == 50
+    nodes.store.close()
 
 
 class Nodes:

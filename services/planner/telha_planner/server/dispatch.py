@@ -31,6 +31,8 @@ from telha_planner.patience import Patience, lasting
 MOST_WAITING_FOR_A_LOAD = 64
 """Calls of one tenant that may wait for its columns, outside the queue."""
 
+LOAD_COUNTS = 3
+"""How many times the time of what does not count for a place, such as a slice of a load, counts as time served."""
 UPKEEP = Holder("", "upkeep")
 """Whom work of the planner's own is counted for."""
 
@@ -166,7 +168,8 @@ class WorkThread:
             error = caught
         with self._lock:
             self._running -= job.counted
-            self._line.served(job.holder, time.monotonic() - started)
+            # Who loads lets those who ask go first, though not for ever.
+            self._line.served(job.holder, (time.monotonic() - started) * (1 if job.counted else LOAD_COUNTS))
         _tell(job, result, error)
         error = None  # its traceback holds this frame
 
