@@ -186,7 +186,7 @@ def of_rpc(error: grpc.aio.AioRpcError, renames: Mapping[str, str]) -> Failure:
         code=info.reason,
         detail=detail,
         pointer=pointer,
-        trace_id=info.metadata.get("trace_id"),
+        trace_id=info.metadata.get("trace_id") or None,
         retry_after_ms=retry.retry_delay.ToMilliseconds() if retry.HasField("retry_delay") else None,
     )
 

@@ -130,7 +130,8 @@ class SQLite:
         with self._cursor() as cursor:
             free = _free(cursor)
             while free:
-                cursor.execute(f"PRAGMA incremental_vacuum({_PAGES_AT_ONCE})").fetchall()
+                # As a script: the driver ends a statement without columns after its first step, which frees one page.
+                cursor.executescript(f"PRAGMA incremental_vacuum({_PAGES_AT_ONCE})")
                 free, before = _free(cursor), free
                 if free >= before:
                     break  # a file that was not made shrinkable, or another writer frees as much meanwhile

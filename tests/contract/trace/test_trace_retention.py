@@ -1,13 +1,14 @@
 """Retention on each engine: the oldest go, in order, in small steps, and stay away; space comes back."""
 
 import asyncio
+import sqlite3
 from pathlib import Path
 from uuid import uuid4
 
 import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
-from telha_trace_writer import ageing, letters
+from telha_trace_writer import ageing, letters, sqlite
 from telha_trace_writer.opening import open_store
 from telha_trace_writer.retention import Retention
 from telha_trace_writer.store import Buried, Inserted, Store
@@ -141,4 +142,23 @@ def test_a_sqlite_file_really_gets_smaller(tmp_path: Path, made_before: bool) ->
 
     asyncio.run(retain())
     assert len(ids(store)) == 1
+    store.close()
+
+
+def test_space_is_freed_in_few_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A9: a step frees a thousand pages, not one, or freeing would take longer than removing."""
+    store = open_store(tmp_path / "traces.db", 1000)
+    store.insert([a_row(number, request={"question": "y" * 20_000}) for number in range(300)])
+    ageing.remove_before(store, T + 300, 300)
+    steps = []
+
+    def counted(cursor: sqlite3.Cursor) -> int:
+        steps.append(real(cursor))
+        return steps[-1]
+
+    real = sqlite._free
+    monkeypatch.setattr(sqlite, "_free", counted)
+    store.free()
+    assert steps[0] > 1000
+    assert (steps[-1], len(steps)) == (0, 3)
     store.close()

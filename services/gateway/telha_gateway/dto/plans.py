@@ -98,7 +98,7 @@ class PlanStats(Given, kw_only=True):
     weight_share: Annotated[float, Meta(description="packedWeight / weightUpperBound, in [0, 1].")]
 
 
-class Selection(Given):
+class Selection(Given, kw_only=True):
     """The spans an answer may use, in canonical order, and the proof of how they were chosen."""
 
     plan_model: str
@@ -107,10 +107,12 @@ class Selection(Given):
     spans: list[PlannedSpan]
     stats: PlanStats
     plan_hash: PlanHash
-    trace_id: Uuid
+    trace_id: Annotated[
+        Uuid | None, Meta(description="Absent where the server does not require traces and could not keep this one.")
+    ] = None
 
 
-class EvidencePlan(Selection):
+class EvidencePlan(Selection, kw_only=True):
     """A plan from memory: the selection, and the instants that were read at."""
 
     window: ReadWindow
@@ -126,7 +128,7 @@ def plan_answer(message: planner_pb2.PlanResponse) -> EvidencePlan:
         spans=[_span(span) for span in plan.spans],
         stats=stats(plan.stats),
         plan_hash=plan.plan_hash,
-        trace_id=plan.trace_id,
+        trace_id=plan.trace_id or None,
         window=window(message.window),
     )
 
@@ -141,7 +143,7 @@ def select_answer(message: planner_pb2.SelectResponse) -> Selection:
         spans=[_span(span) for span in plan.spans],
         stats=stats(plan.stats),
         plan_hash=plan.plan_hash,
-        trace_id=plan.trace_id,
+        trace_id=plan.trace_id or None,
     )
 
 
