@@ -19,8 +19,10 @@ from functools import cache
 from typing import Any
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block import StateBlock, table
 from markdown_it.token import Token
+
+from telha_planner.core.errors import RequestInvalid
 
 from .blocks import LONGEST_HEAD, LONGEST_TITLE, MOST_LINKS, Block, trimmed
 from .document import MAX_BASE_SPANS, WHITE_SPACE, TooManySpans
@@ -28,7 +30,16 @@ from .document import MAX_BASE_SPANS, WHITE_SPACE, TooManySpans
 _NESTING = 20
 _TOKENS_OF_A_SPAN = 5  # a list item has five; what is nested has more, and so fewer items
 _BOUND = "most tokens"
+_EMPTY = "empty cells"
 _LONGEST_INLINE = 4096
+MOST_LINES = 4_000_000
+"""The parser holds some 150 bytes for each line, whatever stands on it."""
+MOST_COLUMNS = 4096
+"""Of a table; what has more is taken for text, since each cell of its head costs a kilobyte, filled or not."""
+MOST_EMPTY_CELLS = 1_000_000
+"""Cells of all tables that hold nothing: a row of one letter is filled up to the width of its head."""
+MOST_DEFINITIONS = 200_000
+"""Link definitions; each costs half a kilobyte, and none gives a span."""
 _FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\n(?:[ \t]*(?:#[^\n]*)?\n)*[\"'\w-]+[ \t]*[:=]", re.ASCII)
 _MOST_FRONT_MATTER = 65_536
 _FRONT_TITLE = re.compile(r"^title[ \t]*[:=][ \t]*(.+?)[ \t]*$", re.MULTILINE)
@@ -49,8 +60,11 @@ def parse(text: str, most_spans: int = MAX_BASE_SPANS) -> Markdown:
     The blocks of the Markdown document *text*.
 
     Raises:
+        RequestInvalid: It has more lines or link definitions than it may.
         TooManySpans: Its structure alone would be more than *most_spans*; found before all of it is in memory.
     """
+    if text.count("\n") >= MOST_LINES:
+        raise RequestInvalid(field="content", rule=f"must have at most {MOST_LINES:,} lines, as Markdown")
     front = _front_matter(text)
     # The parser sees blank lines in its place, so that line numbers stay.
     source = "\n" * text.count("\n", 0, front.end) + text[front.end :] if front else text
@@ -178,15 +192,49 @@ class _Leaves:
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": _NESTING}).enable("table")
     parser.core.ruler.disable(["inline", "text_join"])
-    parser.block.ruler.before("table", "bound", _bound)
+    # Asked before each row of a table too: a table is one block, and may be all of a document.
+    parser.block.ruler.before("table", "bound", _bound, {"alt": ["blockquote"]})
+    parser.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
     return parser
 
 
 def _bound(state: StateBlock, _first: int, _last: int, _silent: bool) -> bool:  # the parser's interface
-    """A rule that matches nothing, and is asked at the begin of each block."""
+    """A rule that matches nothing, and is asked at the begin of each block and of each row of a table."""
+    if state.tokens and state.tokens[-1].type == "tr_close":
+        _join_cells(state, len(state.tokens) - 1)
     if len(state.tokens) > state.env[_BOUND]:
         raise TooManySpans
+    if len(state.env.get("references", ())) > MOST_DEFINITIONS:
+        raise RequestInvalid(field="content", rule=f"must have at most {MOST_DEFINITIONS:,} link definitions")
     return False
+
+
+def _table(state: StateBlock, first: int, last: int, silent: bool) -> bool:  # the parser's interface
+    """The parser's own rule, unless the line of dashes has more columns than a table may."""
+    below = first + 1
+    if below < last and state.src.count("|", state.bMarks[below], state.eMarks[below]) > MOST_COLUMNS:
+        return False
+    begun = len(state.tokens)
+    found = table(state, first, last, silent)
+    for position in range(len(state.tokens) - 1, begun, -1):  # the head, and the last row
+        if position < len(state.tokens) and state.tokens[position].type == "tr_close":
+            _join_cells(state, position)
+    return found
+
+
+def _join_cells(state: StateBlock, close: int) -> None:
+    """Make one token of the cells of the row that the token at *close* ends; a cell is nothing by itself."""
+    tokens, opening = state.tokens, close
+    while tokens[opening].type != "tr_open":
+        opening -= 1
+    cells = [token for token in tokens[opening + 1 : close] if token.type == "inline"]
+    if close - opening > 2:
+        empty = state.env[_EMPTY] = state.env.get(_EMPTY, 0) + sum(not cell.content for cell in cells)
+        if empty > MOST_EMPTY_CELLS:
+            rule = f"must have at most {MOST_EMPTY_CELLS:,} empty cells in its tables"
+            raise RequestInvalid(field="content", rule=rule)
+        cells[0].content = " ".join([cell.content for cell in cells])
+        tokens[opening + 1 : close] = cells[:1]
 
 
 def _plain(tokens: Sequence[Token]) -> str:
