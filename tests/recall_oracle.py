@@ -312,20 +312,24 @@ class Oracle:
         semantic_leg = [no for no in by_semantic if packable(no)][: query.top_k] if Leg.SEMANTIC in query.legs else []
         roots = {*structured, *lexical_leg, *semantic_leg}
         incident: dict[int, list[Any]] = defaultdict(list)
+        following: dict[int, list[Any]] = defaultdict(list)
         for row in sorted(edges, key=lambda row: row.edge_id):
-            incident[row.from_node_no].append((row.to_node_no, row.confidence))
-            incident[row.to_node_no].append((row.from_node_no, row.confidence))
+            for one, two in ((row.from_node_no, row.to_node_no), (row.to_node_no, row.from_node_no)):
+                incident[one].append((two, row.confidence))
+                if row.type == "next" and row.source_no is not None:
+                    following[one].append((two, row.confidence))
         decay = dict.fromkeys(roots, 1.0)
-        paths = dict.fromkeys(roots, 1.0)
-        for _ in range(query.expand_depth):
-            further: dict[int, float] = {}
-            for no, carried in paths.items():
-                for other, confidence in incident[no][: self.hub_cap]:
-                    arriving = carried * (scoring.hop_decay * confidence)
-                    further[other] = max(further.get(other, -1.0), arriving)
-            for no, arriving in further.items():
-                decay[no] = max(decay.get(no, -1.0), arriving)
-            paths = further
+        for hops in ([incident] * query.expand_depth, [following] * (2 if query.expand_depth == 1 else 0)):
+            paths = dict.fromkeys(roots, 1.0)
+            for followed in hops:
+                further: dict[int, float] = {}
+                for no, carried in paths.items():
+                    for other, confidence in followed[no][: self.hub_cap]:
+                        arriving = carried * (scoring.hop_decay * confidence)
+                        further[other] = max(further.get(other, -1.0), arriving)
+                for no, arriving in further.items():
+                    decay[no] = max(decay.get(no, -1.0), arriving)
+                paths = further
         unscored = query.question is None and query.vector is None
         score = {}
         for no, carried in decay.items():

@@ -1,12 +1,16 @@
 """
 Expansion: what can be reached from the roots over visible edges, and how much a path decays.
 
-Both directions, breadth first, at most two hops. From one node only the `HUB_CAP` edges of lowest id are followed,
-counted after visibility, so that what is hidden from a request cannot change what it sees.
+Both directions, breadth first, at most two hops; from passage to passage always two, since what lies two passages away
+has helped to find a passage. From one node only the `HUB_CAP` edges of lowest id are followed, counted after
+visibility, so that what is hidden from a request cannot change what it sees.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 
+from telha_planner.columns.lists import Lists
 from telha_planner.columns.ranking import union
 from telha_planner.columns.view import View
 from telha_planner.core.model import Float64, Int64, UInt64
@@ -23,33 +27,50 @@ def expand(view: View, roots: Int64, depth: int, hop_decay: float) -> tuple[Int6
     Args:
         view: What is visible.
         roots: Places, ascending and distinct.
-        depth: Hops.
+        depth: Hops; 0 reaches nothing.
         hop_decay: Decay per hop; each edge's confidence multiplies it.
 
     Returns:
         Places, roots included, ascending; and each one's greatest decay over all paths, 1 for roots.
     """
-    reached, decay = roots, np.ones(len(roots))
-    frontier, carried = roots, decay
-    for _ in range(depth):
-        owner, edge, place = _followed(view, frontier)
-        arriving = carried[owner] * (hop_decay * view.columns.edges.confidence[edge])
-        merged = union(reached, place)
-        best = np.full(len(merged), -1.0)
-        best[np.searchsorted(merged, reached)] = decay
-        before = best.copy()
-        np.maximum.at(best, np.searchsorted(merged, place), arriving)
-        better = best > before
-        reached, decay = merged, best
-        # Only what has just been reached, or reached better, can lead on to something new.
-        frontier, carried = merged[better], best[better]
+    edges = view.columns.edges
+    reached, decay = _walked(view, roots, [edges.of_node] * depth, hop_decay)
+    if depth == 1:
+        beside, along = _walked(view, roots, [edges.next_of_node] * 2, hop_decay)
+        return _merged(reached, decay, beside, along)
     return reached, decay
 
 
-def _followed(view: View, places: Int64) -> tuple[Int64, Int64, Int64]:
-    """(index into *places*, row of the edge, place at its other end) of every edge followed."""
+def _walked(view: View, roots: Int64, hops: Sequence[Lists], hop_decay: float) -> tuple[Int64, Float64]:
+    reached, decay = roots, np.ones(len(roots))
+    frontier, carried = reached, decay
+    for lists in hops:
+        owner, edge, place = _followed(view, frontier, lists)
+        before, known = reached, decay
+        reached, decay = _merged(
+            before, known, place, carried[owner] * (hop_decay * view.columns.edges.confidence[edge])
+        )
+        # Only what has just been reached, or reached better, can lead on to something new.
+        better = np.ones(len(reached), bool)
+        at = np.searchsorted(reached, before)
+        better[at] = decay[at] > known
+        frontier, carried = reached[better], decay[better]
+    return reached, decay
+
+
+def _merged(reached: Int64, decay: Float64, places: Int64, arriving: Float64) -> tuple[Int64, Float64]:
+    """What was *reached* (ascending, distinct) and *places*, each with its greatest decay."""
+    merged = union(reached, places)
+    best = np.full(len(merged), -1.0)
+    best[np.searchsorted(merged, reached)] = decay
+    np.maximum.at(best, np.searchsorted(merged, places), arriving)
+    return merged, best
+
+
+def _followed(view: View, places: Int64, lists: Lists) -> tuple[Int64, Int64, Int64]:
+    """(index into *places*, row of the edge, place at its other end) of every edge of *lists* followed."""
     edges = view.columns.edges
-    owner, row, place = view.edges(places, edges.of_node)
+    owner, row, place = view.edges(places, lists)
     degree = np.bincount(owner, minlength=len(places))
     if degree.max(initial=0) > HUB_CAP:
         kept = _lowest_ids(edges.hi[row], edges.lo[row], owner, degree)
