@@ -94,8 +94,10 @@ def _rounded(value: float) -> Fraction:
 class Oracle:
     """Reads a tenant's tables and answers queries."""
 
-    def __init__(self, store: Store, tenant: int, pool_nodes: int = 2000, hub_cap: int = 32) -> None:
-        self.pool_nodes, self.hub_cap = pool_nodes, hub_cap
+    def __init__(
+        self, store: Store, tenant: int, pool_nodes: int = 2000, hub_cap: int = 32, ordinary: int = 1024
+    ) -> None:
+        self.pool_nodes, self.hub_cap, self.ordinary = pool_nodes, hub_cap, ordinary
         with store.reading(tenant) as connection:
             self.rows: dict[str, list[Any]] = {
                 table.name: list(connection.execute(sa.select(table).where(table.c.tenant == tenant)))
@@ -243,7 +245,9 @@ class Oracle:
             mute = bool(vectors) and query.question is not None and not any_itself
             part = 1.0 if mute else share
             evidence[no] = part * close + (1.0 - part) * cover
-        best_evidence = max((evidence[no] for no in foremost), default=0.0)
+        greatest_evidence = max((evidence[no] for no in foremost), default=0.0)
+        doublings = round(math.log2(max(len(version), self.ordinary) / self.ordinary) * 2**30) / 2**30
+        best_evidence = greatest_evidence / (1.0 + 0.15 * doublings)
         around = {no: max(evidence[m] for m in near[no]) for no in version}
 
         links = [row for row in self.rows["node_span"] if known(row)]
@@ -351,7 +355,7 @@ class Oracle:
             offered.append(no)
         capped = offered[: self.pool_nodes]
         floor = query.min_similarity if not unscored else 0.0
-        enough = min(1.0, 1.5 * floor) * best_evidence
+        enough = min(1.0, 1.5 * floor) * greatest_evidence
         kept = [
             no for no in capped if floor == 0.0 or no in structured or (best_evidence >= floor and around[no] >= enough)
         ]

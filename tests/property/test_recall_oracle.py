@@ -10,7 +10,7 @@ from telha_planner.columns.ids import whole
 from telha_planner.columns.tenant import Columns
 from telha_planner.memory import tables
 from telha_planner.models import tokenizers
-from telha_planner.recall import expansion, ports
+from telha_planner.recall import expansion, floor
 from telha_planner.recall import recall as recall_module
 from telha_planner.recall.ports import Recalled
 from telha_planner.recall.recall import recall
@@ -44,10 +44,11 @@ def test_recall_equals_the_oracle_bit_for_bit(new_store_url, seed, commits, smal
         if small_caps:
             patch.setattr(expansion, "HUB_CAP", 2)
             patch.setattr(recall_module, "POOL_NODES", 4)
+            patch.setattr(floor, "ORDINARY_NODES", 3)
         memory = Memory(new_store_url())
         try:
             times = History(memory, seed).run(commits)
-            oracle = Oracle(memory.store, 1, *((4, 2) if small_caps else (ports.POOL_NODES, ports.HUB_CAP)))
+            oracle = Oracle(memory.store, 1, *((4, 2, 3) if small_caps else ()))
             snapshot = Columns(memory.store, 1 << 30).at(1, memory.tx)
             for changes in queries(seed, times):
                 query = a_query(memory, **changes)

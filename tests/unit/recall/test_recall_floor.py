@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from recall_memory import Memory, recalled, uid
+from telha_planner.recall import floor
 
 SENTENCES = ["the harbour opens at six", "bread is baked at four", "ships leave at noon"]
 FLOOR = 0.1
@@ -87,3 +88,16 @@ def test_weak_leftovers_do_not_follow_a_strong_answer(memory):
     assert 0 < len(high) < len(low)
     kept = set(high.source_no.tolist())
     assert len(kept) == 1
+
+
+def test_what_is_best_among_many_has_to_be_better(memory, monkeypatch):
+    """R6: evidence counts against what chance brings in a memory of that size; shares of it do not."""
+    with memory.commit() as commit:
+        commit.document("a", SENTENCES)
+    question = "harbour opening fees"
+    small = recalled(memory, question=question, min_similarity=0.01).stats
+    nodes = 3 + 2  # and two windows
+    monkeypatch.setattr(floor, "ORDINARY_NODES", 1)
+    large = recalled(memory, question=question, min_similarity=0.01).stats
+    assert large.best_evidence == pytest.approx(small.best_evidence / (1 + 0.15 * math.log2(nodes)))
+    assert large.below_floor == small.below_floor

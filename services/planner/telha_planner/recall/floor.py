@@ -7,6 +7,7 @@ Rule 1: evidence is a function of the question and of what is visible, never of 
 Rule 2: a floor takes away and changes nothing else; a higher one takes away no less.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,12 @@ LEAST_DOCUMENTS = 4096
 NOISE = 0.1
 """So near, from the baseline to equality, is the best of many passages that have nothing to do with a question."""
 
+ORDINARY_NODES = 1024
+BY_CHANCE = 0.15
+"""Among twice as many nodes, the best by chance is so much of what it is among `ORDINARY_NODES` better."""
+
+_LOGARITHM_UNIT = 2.0**30
+
 SHARE_OF_BEST = 1.5
 """So many times the floor is the share of the best evidence that a node needs."""
 
@@ -36,22 +43,24 @@ class Evidence:
 
     Attributes:
         around: The greatest e over N(n) of each node, in [0, 1].
-        best: E, the greatest e over F.
+        greatest: The greatest e over F.
+        best: E, the same against what chance brings in a memory of this size.
     """
 
     around: Float64
+    greatest: float
     best: float
 
     def reaches(self, floor: float) -> Bools:
         """Which nodes a floor of *floor* > 0 leaves in."""
         if self.best < floor:
             return np.zeros(len(self.around), bool)
-        enough: Bools = self.around >= min(1.0, SHARE_OF_BEST * floor) * self.best
+        enough: Bools = self.around >= min(1.0, SHARE_OF_BEST * floor) * self.greatest
         return enough
 
     def take(self, chosen: npt.NDArray[np.generic]) -> "Evidence":
         """The same of the nodes *chosen*."""
-        return Evidence(self.around[chosen], self.best)
+        return Evidence(self.around[chosen], self.greatest, self.best)
 
 
 def evidence(
@@ -69,7 +78,7 @@ def evidence(
         share: λ'.
     """
     if not len(places):
-        return Evidence(np.zeros(0), 0.0)
+        return Evidence(np.zeros(0), 0.0, 0.0)
     near = neighbourhoods(view, places)
     every = near.places
     covered = np.zeros(len(every)) if lexical is None else _covered(neighbourhoods(view, every), lexical)
@@ -78,8 +87,14 @@ def evidence(
         # Words of which memory holds none, as those of another language, say nothing of what it holds.
         share = 1.0
     found = share * close + (1.0 - share) * covered
-    best = found[np.searchsorted(every, places[leading])].max(initial=0.0)
-    return Evidence(np.maximum.reduceat(found[near.member], near.starts), float(best))
+    greatest = float(found[np.searchsorted(every, places[leading])].max(initial=0.0))
+    return Evidence(np.maximum.reduceat(found[near.member], near.starts), greatest, greatest / _chance(len(view)))
+
+
+def _chance(nodes: int) -> float:
+    """How much better the best by chance is among *nodes* than among `ORDINARY_NODES`, at least 1."""
+    doublings = math.log2(max(nodes, ORDINARY_NODES) / ORDINARY_NODES)
+    return 1.0 + BY_CHANCE * (round(doublings * _LOGARITHM_UNIT) / _LOGARITHM_UNIT)
 
 
 def _close(places: Int64, semantic: Semantic) -> Float64:
