@@ -105,6 +105,14 @@ def sockets(folder: Path) -> Path:
     return made
 
 
+def noted_sockets(folder: Path) -> Path:
+    """The folder of unix sockets that is noted in *folder*; *folder* itself, which has none, if there is no note."""
+    try:
+        return Path((folder / "sockets").read_text(encoding="utf-8").partition("\n")[0])
+    except OSError:
+        return folder
+
+
 def read(folder: Path) -> Connection | None:
     """The connection noted in *folder* or in what it is a copy of, whether or not it stands; None if there is none."""
     try:

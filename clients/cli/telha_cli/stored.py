@@ -1,6 +1,7 @@
 """Commands that look at what is stored: nodes, traces and sources."""
 
 import os
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -129,6 +130,27 @@ def list_traces(
     with calls.opened(address, key, data, os.environ) as service:
         answer = service.traces(limit, page_token, kind=kind, space=space, recorded_from=start, recorded_to=end)
     output.show(answer, lambda told: tables.traces(told, kind), as_json=as_json)
+
+
+@trace_app.command("dead-letters")
+def dead_letters(
+    action: Annotated[str, typer.Argument(metavar="ACTION", help="list, show, redrive or drop.")],
+    ids: Annotated[list[str] | None, typer.Argument(metavar="ID", help="As list prints them.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="With redrive and drop: every letter.")] = False,
+    content: Annotated[bool, typer.Option("--content", help="With show: the record too, questions included.")] = False,
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", metavar="FILE", help="Where store and stream are.", show_default=False),
+    ] = None,
+    data: given.Data = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Look at stream entries that could not become traces, and bring them back."""
+    from . import dead_letters as letters
+
+    flags = (("--all", every), ("--content", content), ("--json", as_json))
+    words = [action, *(name for name, wanted in flags if wanted)]
+    raise typer.Exit(letters.run(words, ids or [], config, data, os.environ))
 
 
 @sources_app.command("list")

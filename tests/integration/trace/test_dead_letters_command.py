@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -144,3 +147,26 @@ def test_redis_away_hinders_nothing(store: Store, command: Run, monkeypatch: pyt
     code, told, warned = command("drop", "5-0")
     assert (code, told) == (0, "dropped 1, left 0\n")
     assert "copies stay in the dead-letter stream" in warned
+
+
+@pytest.mark.process
+def test_the_letters_of_a_data_folder(tmp_path: Path) -> None:
+    """X2, A3: `telha trace dead-letters --data`, while no system runs on the folder."""
+    store = open_store(tmp_path / "traces.db", 1000)
+    trace_id = str(uuid4())
+    store.bury([Buried("5-0", "acme", trace_id, 1, 1, "r", msgpack.packb(dict(an_entry(trace_id))))])
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("TELHA_")}
+
+    def telha(*words: str) -> tuple[int, str]:
+        command = [Path(sys.executable).with_name("telha"), "trace", "dead-letters", *words, "--data", str(tmp_path)]
+        done = subprocess.run(command, env=clean, capture_output=True, text=True, check=False, timeout=60)
+        return done.returncode, done.stdout
+
+    assert json.loads(telha("list", "--json")[1])["traceId"] == trace_id
+    assert QUESTION in telha("show", "5-0", "--content")[1]
+    assert telha("redrive", "--all") == (0, "stored 1, left 0\n")
+    assert telha("list") == (0, "no dead letters\n")
+    assert telha("drop", "5-0")[0] == 1
+    assert telha("bury")[0] == 2
+    assert store.fetch("acme", trace_id) is not None
+    store.close()
