@@ -186,7 +186,14 @@ class RealPlanner(PlannerServer):
         )
         self.planning = planning
         self.deletions = Deletions(
-            self.directory, self.plan_thread, self.writes, planning.forget, self.writer, _now, round_s=0.2
+            self.directory,
+            self.plan_thread,
+            self.writes,
+            planning.forget,
+            planning.forget_erased,
+            self.writer,
+            _now,
+            round_s=0.2,
         )
         self.deletions.start()
         spool, thread, server = self.spool, self.plan_thread, self.config.server

@@ -197,7 +197,7 @@ class Stage:
         threads: Any = QuestionThreads(thread, None)
         kept: Any = Kept()
         directory, free = Directory(self.store, self._now), Quota(0)
-        deletions = Deletions(directory, thread, thread, planning.forget, kept, self._now)
+        deletions = Deletions(directory, thread, thread, planning.forget, planning.forget_erased, kept, self._now)
         services = [
             PlannerSurface(planning, threads, kept, free).service(),
             ContextSurface(planning, threads, kept, free, Meters(), enabled=True).service(),

@@ -123,7 +123,7 @@ async def serve(config: PlannerConfig) -> None:
         writes = WorkThread(ADMINISTRATION_WAITING, "administration")
         parts.callback(writes.close)
         directory = Directory(store, now)
-        deletions = Deletions(directory, thread, writes, planning.forget, writer, now)
+        deletions = Deletions(directory, thread, writes, planning.forget, planning.forget_erased, writer, now)
         write_quota = Quota(config.server.write_calls_per_minute)
         administration = AdministrationSurface(planning, thread, writes, directory, ingest, deletions, write_quota)
         admission, uploads = Admission(config.server, holders, thread), Uploads.under(config.server)

@@ -25,12 +25,13 @@ from telha_planner.core.model import Int64, SpanRef
 from telha_planner.core.plan import EvidencePlan
 from telha_planner.core.request import PlanRequest, QueryRequest, SelectRequest, Window
 from telha_planner.items import items_of
-from telha_planner.memory import keys
+from telha_planner.memory import clock, keys
 from telha_planner.memory.projection import TenantDeleted
 from telha_planner.memory.properties import PropertiesErased
 from telha_planner.memory.query import compiled
 from telha_planner.memory.store import Store
 from telha_planner.memory.texts import SourceTexts, TextErased
+from telha_planner.models import speakers
 from telha_planner.models.embedders.questions import QuestionNotEmbedded, Questions, QuestionVector
 from telha_planner.models.span_counts import SpanCounts
 from telha_planner.models.tokenizers import ESTIMATE, Tokenizers
@@ -112,6 +113,7 @@ class Planning:
         self._now = now
         self._new_trace_id = new_trace_id
         self._questions = questions
+        self._erasures: dict[int, int] = {}
         self._fingerprint = resolution.fingerprint(config, None if questions is None else questions.embedder.model)
 
     def caller(self, credential: str) -> Caller:
@@ -127,6 +129,18 @@ class Planning:
         """Let go of the columns and texts of *tenant*, by number; what is asked next reads them anew."""
         self._columns.drop(tenant)
         self._texts.drop(tenant)
+
+    def forget_erased(self) -> None:
+        """Let go of what was read before an erasure, of tenants too that nobody asks about; raises `Unavailable`."""
+        held = {*self._columns.tenants, *self._texts.tenants}
+        if held:
+            with self._store.reading() as connection:
+                erasures = clock.erasures(connection, sorted(held))
+            self._columns.drop_erased(erasures)
+            self._texts.drop_erased(erasures)
+            if held - erasures.keys() or any(tx > self._erasures.get(tenant, 0) for tenant, tx in erasures.items()):
+                self._erasures.update(erasures)
+                speakers.forget()
 
     def plan(
         self,

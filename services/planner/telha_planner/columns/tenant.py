@@ -13,11 +13,12 @@ raises `Behind`, but slice by slice in `advance`, with other work in between.
 import gc
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
+from telha_planner.core.request import OPEN_END
 from telha_planner.memory import projection
 from telha_planner.memory.properties import read_properties
 from telha_planner.memory.store import Store
@@ -132,6 +133,15 @@ class Columns:
         """Forget *tenant*; the next request loads it again."""
         with self._lock:
             self._tenants.pop(tenant, None)
+
+    def drop_erased(self, erasures: Mapping[int, int]) -> None:
+        """Forget tenants that are not in *erasures*, or whose newest one there is newer than what is held of them."""
+        with self._lock:
+            held = list(self._tenants.items())
+        for number, tenant in held:
+            seen = 0 if tenant.columns is None else tenant.columns.mark.erased_tx
+            if erasures.get(number, OPEN_END) > seen:
+                self.drop(number)
 
     def _next_slice(self, held: _Tenant) -> bool:
         with held.lock, _collector_paused():

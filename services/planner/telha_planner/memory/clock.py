@@ -7,7 +7,7 @@ Rule 2: the clock's row is locked from `begin` to the end of the transaction, so
 visible before an earlier one.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -15,6 +15,7 @@ import structlog
 
 from telha_planner.core.errors import NotFound
 
+from .store import chunks
 from .tables import clock
 
 AHEAD_WARNING_US = 60_000_000
@@ -95,6 +96,15 @@ def last_tx(connection: sa.Connection, tenant: int) -> int:
     """The tenant's newest commit, 0 if none or if there is no such tenant."""
     found = connection.execute(sa.select(clock.c.last_tx).where(clock.c.tenant == tenant)).scalar()
     return int(found or 0)
+
+
+def erasures(connection: sa.Connection, tenants: Iterable[int]) -> dict[int, int]:
+    """The commit of the newest erasure of each of *tenants* that exists, 0 if none."""
+    found: dict[int, int] = {}
+    for chunk in chunks(tenants):
+        statement = sa.select(clock.c.tenant, clock.c.erased_tx).where(clock.c.tenant.in_(chunk))
+        found.update((row.tenant, row.erased_tx) for row in connection.execute(statement))
+    return found
 
 
 def erased_tx(connection: sa.Connection, tenant: int) -> int:

@@ -6,9 +6,11 @@ Rule 2: held bytes are bounded; the least recently used leave first. Rule 3: for
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import sqlalchemy as sa
+
+from telha_planner.core.request import OPEN_END
 
 from .store import IN_CHUNK, Store, chunks
 from .tables import source_version
@@ -71,6 +73,17 @@ class SourceTexts:
         """Forget the texts of *tenant*."""
         for key in [key for key in self._held if key[0] == tenant]:
             self.nbytes -= len(self._held.pop(key))
+
+    @property
+    def tenants(self) -> frozenset[int]:
+        """Tenants of which texts are held."""
+        return frozenset(key[0] for key in self._held)
+
+    def drop_erased(self, erasures: Mapping[int, int]) -> None:
+        """Forget the texts of tenants that are not in *erasures*, or whose newest one there is newer than they are."""
+        for tenant in self.tenants:
+            if erasures.get(tenant, OPEN_END) > self._erased.get(tenant, 0):
+                self.drop(tenant)
 
     def _texts(self, tenant: int, keys: Iterable[_Key]) -> dict[_Key, bytes]:
         texts: dict[_Key, bytes] = {}

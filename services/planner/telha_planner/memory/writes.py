@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from telha_planner.core.errors import NotFound, Unauthenticated
+from telha_planner.models import speakers
 from telha_planner.models.embedders.seam import Model
 
 from . import (
@@ -208,6 +209,7 @@ class Writer:
             return receipt
 
         receipt = self._once(tenant, key, ErasureReceipt, erase)
+        speakers.forget()
         self.store.scrub()  # after a replay too: the process that erased may have ended before this
         return receipt
 
@@ -221,6 +223,7 @@ class Writer:
         with self._commit(tenant) as commit:
             receipt = erasure_space.erase(commit, name)
             commit.seal(erased=True)
+        speakers.forget()
         self.store.scrub()
         return receipt
 
@@ -233,6 +236,7 @@ class Writer:
         """
         with self._commit(tenant) as commit:
             receipt = erasure_tenant.delete(commit.connection, tenant, deletion_id, self.now())
+        speakers.forget()
         self.store.scrub()
         return receipt
 

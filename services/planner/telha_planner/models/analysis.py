@@ -139,3 +139,9 @@ def _ids_of(token: str) -> tuple[int, ...]:
 
 _cached_ids = lru_cache(_CACHED_TERMS)(_ids_of)
 _cached_id = lru_cache(_CACHED_TERMS)(term_id)
+
+
+def forget() -> None:
+    """Let go of the words that were analysed lately: they may be those of a text that was just erased."""
+    _cached_ids.cache_clear()
+    _cached_id.cache_clear()

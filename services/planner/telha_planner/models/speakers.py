@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import xxhash
 
-from . import characters
+from . import analysis, characters
 from .analysis import term_id, terms
 
 WHOLE = 2520
@@ -62,3 +62,9 @@ def _is_one_character(term: str) -> bool:
 
 def _is_hiragana(term: str) -> bool:
     return all(ord(character) in _HIRAGANA for character in term)
+
+
+def forget() -> None:
+    """Let go of the names and words that were analysed lately: they may be those of a text that was just erased."""
+    name_ids.cache_clear()
+    analysis.forget()

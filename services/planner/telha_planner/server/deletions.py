@@ -1,5 +1,5 @@
 """
-What a deleted tenant leaves outside of the store, and how it goes: columns and texts in this process, traces.
+What is erased leaves something outside of the store, and here it goes: columns and texts in this process, traces.
 
     DeleteTenant ──► store (ingest child) ──► this process drops what it holds ──► the trace writer deletes its traces
                                                             ▲                                    ▲
@@ -7,7 +7,8 @@ What a deleted tenant leaves outside of the store, and how it goes: columns and 
 
 Rule 1: a deletion whose traces are still there stays unfinished in the store, and every planner asks the trace writer
 again until it has answered; the writer deletes once, however often it is asked. Nothing is left in silence.
-Rule 2: what other processes delete (a replica, the command on the store) is dropped here within a round.
+Rule 2: what other processes erase (a replica, the command on the store) is dropped here within a round, whether
+anybody asks about that tenant or not.
 Rule 3: traces are deleted up to a minute after the deletion: calls that had begun before may still record.
 """
 
@@ -42,6 +43,7 @@ class Deletions:
         thread: The plan thread, to which columns and texts belong.
         writes: The thread of the writes of the directory.
         drop: Forgets what this process holds of a tenant, by number; runs on the plan thread.
+        drop_erased: Forgets what this process read before an erasure of a source or a space; runs on the plan thread.
         writer: Deletes traces.
         now: The wall clock, µs.
     """
@@ -52,6 +54,7 @@ class Deletions:
         thread: PlanThread,
         writes: WorkThread,
         drop: Callable[[int], None],
+        drop_erased: Callable[[], None],
         writer: TraceStore,
         now: Callable[[], int],
         *,
@@ -61,6 +64,7 @@ class Deletions:
         self._thread = thread
         self._writes = writes
         self._drop = drop
+        self._drop_erased = drop_erased
         self._writer = writer
         self._now = now
         self._round_s = round_s
@@ -118,6 +122,8 @@ class Deletions:
 
     async def _round(self, since_us: int, *, failing: bool) -> bool:
         deadline = time.monotonic() + _STORE_S
+        with contextlib.suppress(Overloaded):  # who is busy with plans comes to it in the next round
+            await self._thread.run(self._drop_erased, deadline)
         found = await self._writes.run(lambda: self._directory.unfinished(since_us), deadline)
         failed = False
         for deletion in found:

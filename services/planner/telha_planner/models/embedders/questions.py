@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import structlog
+from blake3 import blake3
 
 from .seam import Embedder, EmbedderFailed, Vector
 
@@ -58,14 +59,14 @@ class Questions:
         self.model = embedder.model.name
         self._limit = kept
         self._lock = threading.Lock()
-        self._kept: OrderedDict[str, QuestionVector] = OrderedDict()
+        self._kept: OrderedDict[bytes, QuestionVector] = OrderedDict()
 
     def known(self, text: str) -> QuestionVector | None:
         """The kept vector of *text*."""
         with self._lock:
-            found = self._kept.get(text)
+            found = self._kept.get(_key(text))
             if found is not None:
-                self._kept.move_to_end(text)
+                self._kept.move_to_end(_key(text))
             return found
 
     def vector(self, text: str) -> QuestionVector:
@@ -79,10 +80,15 @@ class Questions:
             _log.warning("question_not_embedded", model=self.model, cause=str(failed))
             return QuestionVector(None, skipped=str(failed))
         with self._lock:
-            self._kept[text] = made
+            self._kept[_key(text)] = made
             while len(self._kept) > self._limit:
                 self._kept.popitem(last=False)
         return made
+
+
+def _key(text: str) -> bytes:
+    # Questions are the callers' own words: what is kept of them is not to be read.
+    return blake3(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def embedded_first(questions: Questions | None, call: Callable[[QuestionVector | None], _T]) -> _T:
