@@ -32,7 +32,8 @@ OWN_SPACE = "private"
 _ROUNDS = "deleted_tenant.traces IS NULL"
 """In the statement by which a planner looks every while for deletions to finish, whoever calls."""
 _NUMBERS = re.compile(r"\d{12,}")
-_KEY_IDS = re.compile(r'(?<="keyId": ")[a-z2-7]{12}')
+_REQUEST_IDS = re.compile(r'(?<="requestId":")[0-9a-f]{32}')
+_KEY_IDS = re.compile(r'(?<="keyId":[ "])"?[a-z2-7]{12}')
 _IDS = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|b3:[0-9a-f]{64}|telha_\w{12}_[\w-]{43}"
 )
@@ -206,4 +207,5 @@ def without(words: str, target: Target) -> str:
         words = words.replace(mark, "<it>").replace(repr(mark)[1:-1], "<it>")
     for name in (target.source, target.node):
         words = words.replace(repr(UUID(name).bytes)[2:-1], "<it>")
-    return _NUMBERS.sub("<n>", _IDS.sub("<id>", _KEY_IDS.sub("<key>", words)))
+    words = _KEY_IDS.sub("<key>", _REQUEST_IDS.sub("<request>", words))
+    return _NUMBERS.sub("<n>", _IDS.sub("<id>", words))

@@ -140,7 +140,7 @@ def test_traces_follow_when_the_writer_comes_back(planner, folder, valkey_server
                 return planner.run(planner.writer.persisted([late])) == [late]
 
             until(dropped)
-            assert planner.run(planner.writer.fetch(acme, late, (), time.monotonic() + 5)) is None
+            assert planner.run(planner.writer.fetch(acme, (), "", late, (), time.monotonic() + 5)) is None
 
 
 def test_a_restarted_planner_finishes_what_was_begun(tmp_path_factory, store_url, valkey_server, acme):

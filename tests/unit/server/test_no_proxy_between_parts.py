@@ -33,7 +33,7 @@ def _ask_the_writer(address: str) -> None:
     async def ask() -> None:
         writer = TraceWriter(address, "a credential of our own")
         try:
-            await writer.fetch("acme", "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e10", time.monotonic() + 0.5)
+            await writer.fetch("acme", (), "", "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e10", (), time.monotonic() + 0.5)
         finally:
             await writer.close()
 
