@@ -21,7 +21,7 @@ _LOG = structlog.get_logger(__name__)
 HEAD_S = 10.0
 """Seconds from the connection, or from the first byte of a later request, to the end of the request's head."""
 MAX_HEAD_BYTES = 64 * 1024
-"""Bytes of request line and headers that are collected; a head that came whole in one read may be longer."""
+"""Bytes of request line and headers that are collected, and of trailers; what came whole in one read may be longer."""
 
 _TOO_LARGE = Failure(
     431, "MESSAGE_TOO_LARGE", f"the headers are larger than the {MAX_HEAD_BYTES} bytes that are accepted"
@@ -38,6 +38,7 @@ class Connection(HttpToolsProtocol):
         self._in_head = False
         self._in_body = False
         self._head_bytes = 0
+        self._beside_body = 0
         self._head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
@@ -56,9 +57,15 @@ class Connection(HttpToolsProtocol):
             self._expect_head()  # blank lines between requests begin no message, yet end uvicorn's own timer
         if self._in_head and not self._in_body:
             self._head_bytes += len(data)
+        if self._in_body:
+            self._beside_body += len(data)
         super().data_received(data)
-        if self._in_head and self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
+        if self.transport.is_closing():
+            return
+        if self._in_head and self._head_bytes > MAX_HEAD_BYTES:
             self._end(_TOO_LARGE)
+        elif self._in_body and self._beside_body > MAX_HEAD_BYTES:
+            self._end_body()
 
     def send_400_response(self, msg: str) -> None:
         """Say that the bytes were no HTTP; *msg*, in uvicorn's words, stays here."""
@@ -73,8 +80,13 @@ class Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """The head is whole."""
         self._head_arrived()
-        self._in_body = True
+        self._in_body, self._beside_body = True, 0
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Some of the body has come; what stands beside it (sizes of chunks, trailers) is counted anew."""
+        self._beside_body = 0
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         """The body is whole; one that was refused has been let pass, for as long as a head may take."""
@@ -99,6 +111,13 @@ class Connection(HttpToolsProtocol):
             self._end(_TOO_LATE)
         else:
             self.transport.close()
+
+    def _end_body(self) -> None:
+        """Trailers are headers: they are collected, and nothing reads them."""
+        if self.cycle is not None and self.cycle.response_started:
+            self.transport.close()
+        else:
+            self._end(_TOO_LARGE)
 
     def _end(self, failure: Failure) -> None:
         request_id = uuid4().hex
