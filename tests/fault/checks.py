@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from fault.calls import TRACED, mark_in, note, pool_source
-from fault.journal import Answered, Coordinate, Read
-from fault.load import OWN_TRACE_NOT_FOUND, WRONG_HASH
+from fault.journal import Answered, Coordinate, Read, Refused
+from fault.load import WRONG_HASH
 from fault.stores import StoredTrace, StoredVersion
 from fault.wire import digest
 
@@ -91,17 +91,13 @@ def check_reads(journal: Read, found: Findings) -> None:
     for shown in journal.answered.values():
         if shown.kind == "read":
             _compare(journal.answered[shown.told["of"]], shown.plan_hash, shown.coordinates, found)
-    found.lost += [
-        f"{one.mark}: its planner did not know it" for one in journal.refused if one.reason == OWN_TRACE_NOT_FOUND
-    ]
+    found.lost += [f"read {one.mark}: not found" for one in journal.refused if _is_loss(one)]
 
 
 def check_refusals(journal: Read, found: Findings) -> None:
-    """Every refusal has a reason that faults explain; reads over REST may come to a planner that knows nothing yet."""
+    """Every refusal has a reason that faults explain."""
     for one in journal.refused:
-        if one.reason in EXPLAINED | _TRANSPORT or one.reason == OWN_TRACE_NOT_FOUND:
-            continue
-        if one.kind == "read" and one.reason == "NOT_FOUND":
+        if one.reason in EXPLAINED | _TRANSPORT or _is_loss(one):
             continue
         what = "a hash that is not the plan's" if one.reason == WRONG_HASH else f"refused with {one.reason}"
         found.mismatched.append(f"{one.kind} {one.mark}: {what}")
@@ -150,6 +146,11 @@ def check_ingests(journal: Read, stored: Iterable[StoredVersion], found: Finding
             found.mismatched.append(f"ingest {number}: version {told['version']} holds another text")
         if told["outcome"] not in {"created", "updated"}:
             found.mismatched.append(f"ingest {number} was told that it is {told['outcome']}")
+
+
+def _is_loss(refused: Refused) -> bool:
+    """Only traces that were answered are read."""
+    return refused.kind == "read" and refused.reason == "NOT_FOUND"
 
 
 def _compare(answer: Answered, plan_hash: str, coordinates: tuple[Coordinate, ...], found: Findings) -> None:

@@ -2,13 +2,12 @@
 The load: callers that make the calls of a seed, repeat what may be repeated, and write down what they were promised.
 
 Rule 1: a call is attempted `ATTEMPTS` times at most, with growing pauses, at one planner and the other in turn.
-Rule 2: what a planner has answered it can show: a caller asks that planner for the trace, and "not found" is a loss.
+Rule 2: what one planner has answered, any can show or call pending: "not found" is a loss.
 """
 
 import itertools
 import random
 import threading
-import time
 from collections import deque
 from collections.abc import Sequence
 
@@ -19,7 +18,6 @@ from fault.wire import Grpc, Refusal, Rest, WrongHash
 ATTEMPTS = 6
 _PAUSE_S = 0.15
 _RECENT = 64
-OWN_TRACE_NOT_FOUND = "OWN_TRACE_NOT_FOUND"
 WRONG_HASH = "WRONG_HASH"
 
 
@@ -44,7 +42,7 @@ class Load:
         self._numbers = itertools.count()
         self._finish = threading.Event()
         self._give_up = threading.Event()
-        self._recent: dict[str, deque[Answered]] = {name: deque(maxlen=_RECENT) for name in planners}
+        self._recent: dict[str, deque[Answered]] = {name: deque(maxlen=_RECENT) for name in (*planners, "")}
         self._threads: list[threading.Thread] = []
 
     def start(self, callers: int) -> None:
@@ -72,11 +70,6 @@ class Load:
         self._give_up.set()
         for thread in self._threads:
             thread.join()
-
-    def forget(self, planner: str) -> None:
-        """What *planner* has answered may be in the hands of another one now."""
-        if planner in self._recent:
-            self._recent[planner] = deque(maxlen=_RECENT)
 
     def ask_elsewhere(self) -> list[str]:
         """For each planner's newest trace, what the other one says of it: a reason, or nothing if it shows it."""
@@ -116,56 +109,50 @@ class Load:
             return
         for attempt in range(1, ATTEMPTS + 1):
             mark, planner = wanted.mark(attempt), planners[(first + attempt) % len(planners)]
-            # Taken before the call: what is forgotten meanwhile must not be remembered by it.
-            recent = self._recent[planner.name]
             self._journal.write(Sent(wanted.number, wanted.kind, mark))
             try:
                 answer = (rest if wanted.rest else planner).send(wanted, mark)
             except Refusal as refusal:
-                if not self._refused(wanted, mark, planner, refusal, recent):
+                if not self._refused(wanted, mark, planner, refusal):
                     return
             except WrongHash:
                 self._journal.write(Refused(wanted.number, wanted.kind, mark, WRONG_HASH))
                 return
             else:
                 self._journal.write(answer)
-                _remember(recent, answer)
+                self._remember(answer)
                 return
             if self._give_up.wait(_PAUSE_S * attempt * dice.uniform(0.5, 1.5)):
                 return
 
-    def _refused(self, wanted: Call, mark: str, planner: Grpc, refusal: Refusal, recent: deque[Answered]) -> bool:
+    def _refused(self, wanted: Call, mark: str, planner: Grpc, refusal: Refusal) -> bool:
         """Write a refusal down; whether to try again."""
         if refusal.trace_id:
             name = "" if wanted.rest else planner.name
             answer = Answered(wanted.number, wanted.kind, mark, name, refusal.trace_id, told={"code": refusal.reason})
             self._journal.write(answer)
-            _remember(recent, answer)
+            self._remember(answer)
             return False
         self._journal.write(Refused(wanted.number, wanted.kind, mark, refusal.reason))
         return refusal.again
 
+    def _remember(self, answer: Answered) -> None:
+        if answer.trace_id:
+            self._recent[answer.planner].append(answer)
+
     def _read(self, wanted: Call, planner: Grpc, rest: Rest) -> None:
-        recent = self._recent[planner.name]
+        """Read one of the newest traces of either planner or of REST, at *planner* or over REST."""
+        recent = [*self._recent.values()][wanted.number % len(self._recent)]
         try:
             answer = recent[-1 - wanted.number % 8]
         except IndexError:
             return
-        mark, since = wanted.mark(1), time.monotonic()
+        mark = wanted.mark(1)
         try:
             plan_hash, coordinates = (rest if wanted.rest else planner).trace(answer.trace_id)
         except Refusal as refusal:
-            # Over REST any planner may be asked, and one that did not answer the call does not know it at once.
-            lost = refusal.reason == "NOT_FOUND" and not wanted.rest and recent is self._recent[planner.name]
-            told = {"of": answer.trace_id, "after_s": round(time.monotonic() - since, 3)}
-            reason = OWN_TRACE_NOT_FOUND if lost else refusal.reason
-            self._journal.write(Refused(wanted.number, wanted.kind, f"{mark} {told}", reason))
+            self._journal.write(Refused(wanted.number, wanted.kind, f"{mark} of {answer.mark}", refusal.reason))
         else:
             told = {"of": answer.mark}
             shown = Answered(wanted.number, wanted.kind, mark, planner.name, "", plan_hash, coordinates, told=told)
             self._journal.write(shown)
-
-
-def _remember(recent: deque[Answered], answer: Answered) -> None:
-    if answer.planner and answer.trace_id:
-        recent.append(answer)

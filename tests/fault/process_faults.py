@@ -75,8 +75,6 @@ def hang_writer(field: Field) -> None:
 def _killed(field: Field, parts: list[Part]) -> None:
     for part in parts:
         part.kill()
-        if field.system.shares_spools:  # the other planner may have taken its records over when it is back
-            field.load.forget(part.name)
     time.sleep(field.dice.uniform(0, 1))
     if field.dice.random() < 0.3:  # and once more while they start
         for part in parts:
@@ -89,8 +87,6 @@ def _killed(field: Field, parts: list[Part]) -> None:
 
 def _terminated(field: Field, part: Part) -> None:
     code = part.stop()
-    if field.system.shares_spools:
-        field.load.forget(part.name)
     if code != 0:
         field.wrong.append(f"{part.name} ended with {code} after SIGTERM")
     back([part])

@@ -67,7 +67,6 @@ def adopt_spool(field: Field) -> None:
     with backlog(field):
         for planner in system.planners:
             planner.kill()
-            field.load.forget(planner.name)
         field.met[ORPHANED] += len(spools_left([system.spool("planner-1")]))
         if not system.shares_spools:
             for spool in system.spool("planner-1").iterdir():
@@ -81,7 +80,6 @@ def lose_planner(field: Field) -> None:
     lost = field.dice.choice(field.system.planners)
     with backlog(field):
         lost.kill()
-        field.load.forget(lost.name)
     field.pause(20)
     back([lost])
 

@@ -9,7 +9,7 @@ from fault.calls import call, note, pool_source
 from fault.checks import Findings
 from fault.faults import FAULTS, says
 from fault.journal import Answered, Journal, Line, Read, Refused, Sent, lines
-from fault.load import OWN_TRACE_NOT_FOUND, WRONG_HASH
+from fault.load import WRONG_HASH
 from fault.report import Report
 from fault.stores import StoredTrace, StoredVersion
 from fault.wire import digest
@@ -130,10 +130,10 @@ def test_a_text_that_is_not_what_was_returned_is_a_mismatch(text: str | None) ->
 
 
 def test_reads_of_own_traces_are_held_to_the_answers() -> None:
-    """X4: what was shown of a trace, at the time and at the end, and "not found" by the planner that answered."""
+    """X4: what was shown of a trace, at the time and at the end, and "not found" by any planner."""
     found = Findings()
     unlike = replace(SHOWN, coordinates=(FIRST,))
-    missing = Refused(7, "read", "zq7x7y1", OWN_TRACE_NOT_FOUND)
+    missing = Refused(7, "read", f"zq7x7y1 of {PLANNED.mark}", "NOT_FOUND")
     checks.check_reads(Read.of([*LINES[:-1], unlike, missing]), found)
     checks.check_read(PLANNED, ("b3:other", (FIRST, SECOND)), found)
     assert counts(found) == {"lost": 1, "mismatched": 2}
