@@ -18,9 +18,6 @@ from .tables import trace_spool
 GRACE_US: Final = 10_000_000
 """How long a spool that nobody knows is waited for, after the id was made."""
 
-_STEP_US: Final = 5_000_000
-"""How far a report must be ahead of the stored one to be stored."""
-
 _FORGOTTEN_US: Final = 30 * 86_400_000_000
 """A spool that did not report for so long is forgotten: its planner and its disk are gone."""
 
@@ -47,23 +44,20 @@ class Spools:
     def __init__(self, store: Store, now_us: Callable[[], int]) -> None:
         self._store = store
         self._now_us = now_us
-        self._stored: dict[str, int] = {}
 
     def report(self, reports: Sequence[Report]) -> None:
         """
-        Remember *reports*; one that tells little new is not written.
+        Remember *reports*, the latest of each spool: a clock that stepped back counts.
 
         Raises:
             StoreFailed: They will be reported again.
         """
-        news = [report for report in reports if self._is_news(report)]
-        if not news:
-            return
         now_us = self._now_us()
         spool = trace_spool.c
         with self._store.transaction(writes=True) as connection:
             connection.execute(sa.delete(trace_spool).where(spool.reported_us < now_us - _FORGOTTEN_US))
-            for report in sorted(news):
+            # In one order, so that two writers cannot block one another.
+            for report in sorted(reports):
                 this = spool.spool == report.spool
                 if report.gone:
                     connection.execute(sa.delete(trace_spool).where(this))
@@ -71,11 +65,6 @@ class Spools:
                 values = {"settled_before_us": report.before_us, "reported_us": now_us}
                 self._store.add(connection, trace_spool, [values | {"spool": report.spool}])
                 connection.execute(sa.update(trace_spool).where(this).values(**values))
-        for report in news:
-            if report.gone:
-                self._stored.pop(report.spool, None)
-            else:
-                self._stored[report.spool] = report.before_us
 
     def may_hold(self, trace_id: str, passed_by: Collection[str] = ()) -> bool:
         """
@@ -99,7 +88,3 @@ class Spools:
             known = connection.execute(sa.select(spool.spool, spool.settled_before_us)).fetchall()
         far = [before_us for name, before_us in known if UUID(name).int >> _TAG_AT == tag]
         return min(far) <= made_us if far else made_us > now_us - GRACE_US
-
-    def _is_news(self, report: Report) -> bool:
-        stored = self._stored.get(report.spool)
-        return report.gone or stored is None or abs(report.before_us - stored) >= _STEP_US

@@ -67,7 +67,7 @@ def test_a_spool_that_never_reported_has_a_moment(store: Store) -> None:
 
 
 def test_writers_of_one_store_know_the_same(place: str) -> None:
-    """X4: whichever is asked, also after a restart; little news is not written."""
+    """X4: whichever is asked, and whichever heard of it first."""
     one, two = open_store(place, 10_000), open_store(place, 10_000)
     first, second = Spools(one, lambda: T + 60 * S), Spools(two, lambda: T + 60 * S)
     first.report([Report(ONE, T)])
