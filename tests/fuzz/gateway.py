@@ -12,6 +12,7 @@ from fuzz.target import law
 from grpc.aio import Metadata
 from telha_gateway import parameters
 from telha_gateway.config import GatewaySettings
+from telha_gateway.drain import Drain
 from telha_gateway.exchange import Exchange
 from telha_gateway.operations import Operation
 from telha_gateway.room import Room
@@ -143,7 +144,7 @@ def exchanged(stage: Stage, operation: Operation, body: bytes, headers: dict[str
 
     async def run() -> object:
         room = Room(1 << 22)
-        exchange = Exchange(scope, receive, _SETTINGS, _Stubs(stage), room, "r", timeout_ms=30_000)  # type: ignore[arg-type]
+        exchange = Exchange(scope, receive, _SETTINGS, _Stubs(stage), room, Drain(), "r", timeout_ms=30_000)  # type: ignore[arg-type]
         try:
             if operation.media_type == "application/json":
                 exchange.need_taste_for_json()

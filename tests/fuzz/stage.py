@@ -107,6 +107,10 @@ class Kept:
         """A record that is kept."""
         return self._records.get((tenant, trace_id))
 
+    def spools(self) -> list[str]:
+        """None that a trace writer would know."""
+        return []
+
     async def fetch(self, *_: object) -> None:
         """Nothing can be told."""
         raise Unavailable(part="the trace writer")
@@ -198,9 +202,10 @@ class Stage:
         kept: Any = Kept()
         directory, free = Directory(self.store, self._now), Quota(0)
         deletions = Deletions(directory, thread, thread, planning.forget, planning.forget_erased, kept, self._now)
+        meters = Meters()
         services = [
-            PlannerSurface(planning, threads, kept, free).service(),
-            ContextSurface(planning, threads, kept, free, Meters(), enabled=True).service(),
+            PlannerSurface(planning, threads, kept, free, meters).service(),
+            ContextSurface(planning, threads, kept, free, meters, enabled=True).service(),
             MemorySurface(
                 planning, thread, written, written, Sources(self.store), Uploads.under(server), free
             ).service(),
