@@ -16,6 +16,7 @@ from measure import Row, percentile, show, times_ms
 from telha_planner.columns.snapshot import Snapshot
 from telha_planner.columns.tenant import Columns
 from telha_planner.columns.vectors import integer_dots, quantised
+from telha_planner.config import ScoringSettings
 from telha_planner.core.request import Leg
 from telha_planner.memory import projection
 from telha_planner.models.analysis import term_counts
@@ -46,6 +47,7 @@ def query(tenant: Synthetic, index: int, *, vector: bool, **changes: object) -> 
         "encoding": "o200k_base",
         "largest_window": 2000,
         "scoring": Scoring(),
+        "min_similarity": ScoringSettings().min_similarity,
     }
     return RecallQuery(**(values | changes))  # type: ignore[arg-type]  # a table of mixed values
 

@@ -241,7 +241,7 @@ class Oracle:
             cover = min(1.0, held / most) if most else 0.0
             close = 0.0
             if vectors and model.baseline < 1.0:
-                close = min(1.0, max(0.0, above[no] / (1.0 - model.baseline) - 0.1) / (1.0 - 0.1))
+                close = min(1.0, max(0.0, float(rough.get(no, 0)) / (1.0 - model.baseline) - 0.1) / (1.0 - 0.1))
             mute = bool(vectors) and query.question is not None and not any_itself
             part = 1.0 if mute else share
             evidence[no] = part * close + (1.0 - part) * cover

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from telha_planner.columns.view import View
 from telha_planner.core.model import Bools, Float64, Int64
 
 from .lexical import Lexical, inverse_document_frequency
-from .neighbourhood import Neighbourhoods, neighbourhoods
+from .neighbourhood import Surroundings
 from .semantic import Semantic
 
 LEAST_DOCUMENTS = 4096
@@ -64,31 +63,35 @@ class Evidence:
 
 
 def evidence(
-    view: View, places: Int64, leading: Int64, lexical: Lexical | None, semantic: Semantic | None, share: float
+    nodes: int,
+    within: Surroundings,
+    foremost: Int64,
+    lexical: Lexical | None,
+    semantic: Semantic | None,
+    share: float,
 ) -> Evidence:
     """
-    Measure *places*.
+    Measure some nodes.
 
     Args:
-        view: What is visible.
-        places: Ascending, distinct.
-        leading: F, as indices into *places*.
+        nodes: How many are visible.
+        within: The surroundings of those that are measured.
+        foremost: Places of F, which are among them.
         lexical: None without a question.
         semantic: None without a vector.
         share: λ'.
     """
-    if not len(places):
+    near = within.near
+    if not len(near.starts):
         return Evidence(np.zeros(0), 0.0, 0.0)
-    near = neighbourhoods(view, places)
-    every = near.places
-    covered = np.zeros(len(every)) if lexical is None else _covered(neighbourhoods(view, every), lexical)
-    close = np.zeros(len(every)) if semantic is None else _close(every, semantic)
+    covered = np.zeros(len(near.places)) if lexical is None else _covered(within, lexical)
+    close = np.zeros(len(near.places)) if semantic is None else _close(near.places, semantic)
     if lexical is not None and semantic is not None and not any(term.itself for term in lexical.terms):
         # Words of which memory holds none, as those of another language, say nothing of what it holds.
         share = 1.0
     found = share * close + (1.0 - share) * covered
-    greatest = float(found[np.searchsorted(every, places[leading])].max(initial=0.0))
-    return Evidence(np.maximum.reduceat(found[near.member], near.starts), greatest, greatest / _chance(len(view)))
+    greatest = float(found[np.searchsorted(near.places, foremost)].max(initial=0.0))
+    return Evidence(np.maximum.reduceat(found[near.member], near.starts), greatest, greatest / _chance(nodes))
 
 
 def _chance(nodes: int) -> float:
@@ -101,16 +104,16 @@ def _close(places: Int64, semantic: Semantic) -> Float64:
     """close(n): how far a node's cosine lies above what chance brings, as a share of how far it could."""
     if semantic.room <= 0.0:
         return np.zeros(len(places))
-    above = np.maximum(0.0, semantic.above(places) / semantic.room - NOISE)
+    above = np.maximum(0.0, semantic.rough(places)[0] / semantic.room - NOISE)
     return np.minimum(1.0, above / (1.0 - NOISE))
 
 
-def _covered(near: Neighbourhoods, lexical: Lexical) -> Float64:
+def _covered(within: Surroundings, lexical: Lexical) -> Float64:
     """cover(n): the share of the question's words, by weight, that a node and those next to it hold."""
     documents = lexical.documents
     most = max(documents, LEAST_DOCUMENTS)
-    held, whole = np.zeros(len(near.starts)), 0.0
-    for term, greatest in lexical.greatest_by_term(near.places, near.member, near.starts):
+    held, whole = np.zeros(len(within.near.places)), 0.0
+    for term, greatest in within.held:
         weight = inverse_document_frequency(most, term.holding)
         whole += weight
         if term.holding:

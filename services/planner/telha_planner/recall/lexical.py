@@ -94,22 +94,24 @@ class Lexical:
         """lexical(n) of *places*, in [0, 1]."""
         return self.scores[places] / self.greatest if self.greatest > 0.0 else np.zeros(len(places))
 
-    def together(self, places: Int64, member: Int64, starts: Int64) -> Float64:
+    def together(self, held: Iterable[tuple[Term, Float64]], groups: int) -> Float64:
+        """T of *groups* groups of places: what `greatest_by_term` says of them, added up in the order of terms."""
+        total = np.zeros(groups)
+        for _, greatest in held:
+            total += greatest
+        return self._floored(total)
+
+    def greatest_by_term(self, places: Int64, member: Int64, starts: Int64) -> Iterator[tuple[Term, Float64]]:
         """
-        T of groups of places: per term the greatest contribution within a group, added up in the order of terms.
+        The greatest contribution of each term within groups of places.
 
         Args:
             places: Ascending, distinct.
             member: The groups one after the other, as indices into *places*.
             starts: Where each group begins in *member*; none is empty.
         """
-        total = np.zeros(len(starts))
-        for _, greatest in self.greatest_by_term(places, member, starts):
-            total += greatest
-        return self._floored(total)
-
-    def greatest_by_term(self, places: Int64, member: Int64, starts: Int64) -> Iterator[tuple[Term, Float64]]:
-        """The greatest contribution of each term within groups of places; arguments as in `together`."""
+        if not len(starts):
+            return
         place_of = np.full(len(self.scores), -1, np.int32)
         place_of[places] = np.arange(len(places), dtype=np.int32)
         for term in self.terms:

@@ -14,7 +14,7 @@ from telha_planner.columns.view import View
 from telha_planner.core.model import Float64, Int64
 
 from .candidates import is_window
-from .lexical import Lexical
+from .lexical import Lexical, Term
 from .semantic import Semantic
 
 PAIR_BITS = np.int64(32)
@@ -37,25 +37,48 @@ class Neighbourhoods:
     starts: Int64
 
 
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """
+    What is within two steps of some nodes.
+
+    Attributes:
+        near: N(n) of each node.
+        around: N(m) of each m in those, in the order of `near.places`.
+        held: Per term of the question, in order, its greatest contribution over each N(m); empty without a question.
+    """
+
+    near: Neighbourhoods
+    around: Neighbourhoods
+    held: tuple[tuple[Term, Float64], ...]
+
+
+def surroundings(view: View, places: Int64, lexical: Lexical | None) -> Surroundings:
+    """The surroundings of *places* (ascending, distinct)."""
+    near = neighbourhoods(view, places)
+    around = neighbourhoods(view, near.places)
+    if lexical is None:
+        return Surroundings(near, around, ())
+    return Surroundings(near, around, tuple(lexical.greatest_by_term(around.places, around.member, around.starts)))
+
+
 def greatest_together(
-    view: View, places: Int64, lexical: Lexical | None, semantic: Semantic | None
+    within: Surroundings, lexical: Lexical | None, semantic: Semantic | None
 ) -> tuple[Float64, Float64]:
     """
-    The greatest T, and the greatest C, over N(n) of each of *places*.
+    The greatest T, and the greatest C, over N(n) of each node.
 
     Args:
-        view: What is visible.
-        places: Ascending, distinct.
+        within: Of the nodes.
         lexical: None leaves T at 0.
         semantic: None leaves C at 0.
     """
-    if not len(places):
+    near, around = within.near, within.around
+    if not len(near.starts):
         return np.zeros(0), np.zeros(0)
-    near = neighbourhoods(view, places)
-    around = neighbourhoods(view, near.places)
     words, meaning = np.zeros(len(near.places)), np.zeros(len(near.places))
     if lexical is not None:
-        words = lexical.together(around.places, around.member, around.starts)
+        words = lexical.together(within.held, len(near.places))
     if semantic is not None:
         above, having = semantic.rough(around.places)
         # Multiples of 2⁻³⁰ are added up without rounding, whatever their order.

@@ -21,7 +21,7 @@ from .candidates import is_window, spans_of
 from .dates import Dates
 from .floor import Evidence, evidence
 from .lexical import Lexical
-from .neighbourhood import PAIR_BITS, first, greatest_together, second
+from .neighbourhood import PAIR_BITS, first, greatest_together, second, surroundings
 from .ports import Scoring
 from .semantic import ROUNDING, Semantic
 from .speakers import Speakers
@@ -76,7 +76,8 @@ def similarity(
     lexical_part = np.zeros(len(every)) if lexical is None else lexical.part(every)
     own = share * semantic_part + (1.0 - share) * lexical_part
 
-    words, meaning = greatest_together(view, every, lexical, semantic)
+    within = surroundings(view, every, lexical)
+    words, meaning = greatest_together(within, lexical, semantic)
     passages = leading[~windows[leading]]
     context = share * _relative(meaning, passages) + (1.0 - share) * _relative(words, passages)
     raised = own + scoring.context_weight * context
@@ -91,7 +92,7 @@ def similarity(
 
     among = np.searchsorted(every, places)
     relative = _relative(raised, leading)[among]
-    found = evidence(view, every, leading, lexical, semantic, share).take(among) if measured else None
+    found = evidence(len(view), within, foremost, lexical, semantic, share).take(among) if measured else None
     return Parts(semantic_part[among], lexical_part[among], sharpened(relative, scoring.sharpening), found)
 
 
