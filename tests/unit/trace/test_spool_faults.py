@@ -130,6 +130,25 @@ def test_an_heir_that_dies_leaves_both_spools(tmp_path: Path) -> None:
     run(test)
 
 
+def test_a_copy_of_a_spool_doubles_nothing(tmp_path: Path) -> None:
+    """X3: an orphan with records that are held already is only removed."""
+
+    async def test() -> None:
+        spool = Spool.open(tmp_path, MB)
+        left = await filled(spool, 3)
+        await crash(spool)
+        shutil.copytree(tmp_path / spool.name, tmp_path / str(uuid4()))
+        heir = Spool.open(tmp_path, MB)
+        assert held(heir) == left
+        assert len(heir.unsent) == heir.depth == 3
+        heir.persisted(left)
+        assert [path.name for path in files(tmp_path)] == []
+        assert heir.spools() == [heir.name]
+        await heir.close()
+
+    run(test)
+
+
 def test_adoption_does_not_fill_the_heir(tmp_path: Path) -> None:
     """X3: a full orphan makes no call fail; each spool is bounded by itself."""
 
