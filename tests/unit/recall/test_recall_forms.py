@@ -75,3 +75,12 @@ def test_what_is_kept_with_a_view_is_bounded(memory, monkeypatch):
     for question in ("painted", "shipped", "painting ships"):
         recalled(memory, columns, question=question)
     assert facts(recalled(memory, columns, question="painting ships")) == first
+
+
+@pytest.mark.parametrize("few", [0, 1 << 20])
+def test_either_way_of_adding_forms_up_gives_the_same(memory, monkeypatch, few):
+    """R2, S7: sorted or in a full column."""
+    notes(memory, "the painting", "painted painted", "paints, painted, painting", "the ship")
+    usual = facts(recalled(memory, question="painting ships"))
+    monkeypatch.setattr(lexical, "_FEW", few)
+    assert facts(recalled(memory, question="painting ships")) == usual

@@ -26,6 +26,9 @@ _LOGARITHM_UNIT = 2.0**30
 _DENSE_SHARE = 4
 """A term that more than one in so many nodes hold is kept as a full column: adding it needs no index."""
 
+_FEW = 16
+"""Forms that fewer than one in so many nodes hold are added up by sorting, others in a full column."""
+
 _KEPT_BYTES = 48 << 20
 """Most bytes of contributions kept with a view."""
 
@@ -207,12 +210,18 @@ def _as_one(view: View, places: Int32, tf: Int32, forms: tuple[int, ...]) -> tup
     """Who holds a term or any of its *forms* (ascending), and how often, given who holds it and how often."""
     ids = np.array(forms, np.uint64)
     held = [view.occurrences(form) for form in ids[view.knows(ids)].tolist()]
-    every = np.concatenate((places, *(holders for holders, _ in held)))
-    counts = np.concatenate((tf, *(occurring for _, occurring in held))).astype(np.int64)
-    distinct, of = np.unique(every, return_inverse=True)
-    together = np.zeros(len(distinct), np.int64)
-    np.add.at(together, of, counts)
-    return distinct, together
+    held.append((places, tf))
+    if sum(len(holders) for holders, _ in held) * _FEW < len(view):
+        every = np.concatenate([holders for holders, _ in held])
+        distinct, of = np.unique(every, return_inverse=True)
+        together = np.zeros(len(distinct), np.int64)
+        np.add.at(together, of, np.concatenate([occurring for _, occurring in held]))
+        return distinct, together
+    total = np.zeros(len(view), np.int64)
+    for holders, occurring in held:
+        total[holders] += occurring
+    distinct = np.flatnonzero(total).astype(np.int32)
+    return distinct, total[distinct]
 
 
 def _norms(lengths: Int64, scoring: Scoring) -> tuple[Float64, int]:
