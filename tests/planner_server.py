@@ -110,6 +110,7 @@ class RealPlanner(PlannerServer):
         token: str = "token",
         spool_bytes: int = 16 << 20,
         ingest: type[IngestProcess] = IngestProcess,
+        round_s: float = 0.2,
     ) -> None:
         self.config = config or PlannerConfig()
         self.holders = Holders()
@@ -117,6 +118,7 @@ class RealPlanner(PlannerServer):
         self.folder = folder
         self.writer_address = writer or f"unix:{folder}/no-writer.sock"
         self._token = token
+        self._round_s = round_s
         self._spool_bytes = spool_bytes
         url = url or f"sqlite:///{folder / 'memory.db'}"
         self.store = Store.open(url, busy_timeout_ms=10_000)
@@ -193,7 +195,7 @@ class RealPlanner(PlannerServer):
             planning.forget_erased,
             self.writer,
             _now,
-            round_s=0.2,
+            round_s=self._round_s,
         )
         self.deletions.start()
         spool, thread, server = self.spool, self.plan_thread, self.config.server

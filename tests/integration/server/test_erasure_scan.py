@@ -37,7 +37,7 @@ class Secrets:
             name: f"zq{name}{uuid4().hex.translate(_LETTERS)}"
             for name in ("text", "name", "uri", "title", "speaker", "value", "question")
         }
-        self.vector = np.random.default_rng().integers(1 << 18, 1 << 20, 8).astype(np.float32)
+        self.vector = np.random.default_rng().integers(100_000, 1_000_000, 8).astype(np.float32)
 
     @property
     def all(self) -> list[bytes]:
