@@ -13,6 +13,9 @@ from telha_client import Fragment, Span
 
 from .problems import Problem, UsageInvalid
 
+MOST_BYTES = 256 * 1024 * 1024
+"""Far more than the 100,000 fragments that a server takes; what goes on without end is not read to its end."""
+
 _SHAPE = (
     'a fragment is {"span": {"sourceId": "<uuid>", "sourceVersionTx": 1, "start": 0, "end": 35}, '
     '"text": "…", "score": 0.8}; see docs/select.md'
@@ -63,13 +66,19 @@ def read(path: Path) -> tuple[list[Fragment], dict[str, Any]]:
         does not say is left out.
 
     Raises:
-        UsageInvalid: There is no such file.
+        UsageInvalid: There is no such file, or it is too large.
         Problem: It is not JSON of this shape; names the place.
     """
     try:
-        content = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+        if str(path) == "-":
+            content = sys.stdin.buffer.read(MOST_BYTES + 1)
+        else:
+            with path.open("rb") as opened:
+                content = opened.read(MOST_BYTES + 1)
     except OSError as fault:
         raise UsageInvalid(str(path), f"cannot be read: {fault.strerror}") from None
+    if len(content) > MOST_BYTES:
+        raise UsageInvalid(str(path), f"must be at most {MOST_BYTES:,} bytes")
     try:
         if content.lstrip().startswith(b"["):
             body = _Body(pool=msgspec.json.decode(content, type=list[_Fragment]))
