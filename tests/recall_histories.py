@@ -13,7 +13,7 @@ WORDS = (
     "the", "a", "harbour", "opens", "open", "opening", "closes", "closed", "bread", "oven", "ship", "港口",
     "开放时间", "نهر", "فتح", "\U0001f469\u200d\U0001f469\u200d\U0001f467", "größe", "naïve", "x9", "parseHTTP",
 )  # fmt: skip
-SPEAKERS = ("", "ship", "Bread Oven", "港口", "开放时间", "نهر", "parseHTTP")
+SPEAKERS = ("", "the ship", "Bread Oven", "bread", "港口", "开放时间", "parseHTTP")
 DATES = ("", "", "in June 2026", "em 22 de abril de 2026", "2026年5月", "on May 31")
 SPACES = ("main", "other", "third")
 DIMENSIONS = 5
@@ -61,7 +61,7 @@ class History:
         passages = [self.text() or "empty" for _ in range(self.dice.randint(1, 5))]
         name = f"doc {self.dice.randint(0, 4)}"
         space, span_class = self.dice.choice(self.spaces), self.dice.randint(0, 1)
-        speakers = [self.dice.choice(SPEAKERS) for _ in passages] if self.dice.random() < 0.6 else None
+        speakers = [self.dice.choice(SPEAKERS) for _ in passages] if self.dice.random() < 0.9 else None
         self.nodes += commit.document(name, passages, space, span_class, speakers)
 
     def _note(self, commit: Commit) -> None:
@@ -127,7 +127,9 @@ def _query(dice: random.Random, tx_t: int) -> dict[str, Any]:
         "tx_t": tx_t,
         "valid_t": dice.choice([max(tx_t, START), START + 3_500_000, START - 3]),
         "spaces": dice.choice([None, ("main",), ("main", "third"), ("nowhere",), SPACES]),
-        "question": " ".join((*dice.sample(WORDS, 4), dice.choice(DATES))) if "question" in has else None,
+        "question": " ".join((*dice.sample(WORDS, 4), dice.choice(SPEAKERS), dice.choice(DATES)))
+        if "question" in has
+        else None,
         "vector": [dice.gauss(0, 1) for _ in range(DIMENSIONS)] if "vector" in has else None,
         "find": dice.choice(["note", "person", "passage"]) if "find" in has else None,
         "find_limit": dice.choice([1, 3, 64]),
