@@ -48,7 +48,7 @@ def planner(folder, config):
 
     def services():
         spools.append(Spool.open(folder / "spool", 1 << 20))
-        planning = PlannerSurface(parts.planning, threads, spools[0], Quota(0))
+        planning = PlannerSurface(parts.planning, threads, spools[0], Quota(0), server.meters)
         context = ContextSurface(
             parts.planning, threads, spools[0], Quota(0), server.meters, enabled=config.context.enabled
         )
