@@ -31,7 +31,7 @@ check: setup ## format, lint, types, import rules, contract, generated code
 test: setup ## every test (a quarter of an hour)
 	$(BIN)/python -m pytest
 
-fault: setup ## let everything fail under load and count what is lost (ten minutes); CALLS=2000 SEED=7 STORES=postgres
+fault: setup ## let everything fail under load and count what is lost (a quarter of an hour); CALLS=2000 SEED=7 STORES=postgres
 	GRPC_ENABLE_FORK_SUPPORT=0 $(BIN)/python tests/fault_suite.py --calls $(or $(CALLS),20000) --stores $(or $(STORES),sqlite) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 schemathesis: setup ## hold the OpenAPI document against a running system; EXAMPLES=500 for longer
