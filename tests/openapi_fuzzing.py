@@ -58,6 +58,7 @@ def fuzz(up: Up, key: str, examples: int, *options: str) -> subprocess.Completed
         *(str(EXECUTABLE), "run", f"{up.http}/openapi.json"),
         *("--header", f"Authorization: Bearer {key}"),
         *("--checks", "all", "--max-examples", str(examples), "--continue-on-failure"),
+        *("--request-timeout", "60"),  # the first large document starts a process, on a machine that is busy
         *(() if "--generation-deterministic" in options else ("--generation-database", "none")),
         *("--no-color", "--warnings", "off"),
         *options,

@@ -28,7 +28,7 @@ _RULES = (
     # what memory holds
     "must be a (?:node that exists|node of the same space as fromNodeId)",
     "must be a span of a source that exists in the node's space",
-    "must be at most \\d+, the length of the source",
+    "must be at most \\d+, the length of the (?:source|text)",
     "must be (?:the|a) token of (?:the|a) previous page.*",
     "must be a model that this memory has vectors of",
     "must hold \\d+ values.*",
@@ -103,12 +103,22 @@ def filter_failure(_, failure, __, response):
     if type(failure).__name__ == "MissingHeaderNotRejected":
         # The command line's own header is put back where a case leaves it out; then nothing was missing.
         return "authorization" not in {name.lower() for name in response.request.headers}
+    if type(failure).__name__ == "EnsureResourceAvailability":
+        # `before_call` has put this name in the place of what the round itself needs.
+        return not urlsplit(response.request.url).path.endswith("/another")
+    if type(failure).__name__ == "AcceptedNegativeData":
+        # A document that is sent as it is comes as bytes: what was no string before it was written is one then.
+        return not urlsplit(response.request.url).path.endswith("/documents") or "in body" not in failure.message
     if type(failure).__name__ != "RejectedPositiveData":
         return True
     problem = json.loads(response.content)
     if problem["status"] == 422:
         return problem["code"] not in UNANSWERABLE
-    _, _, rule = problem["detail"].partition(f"{problem.get('pointer') or 'the body'} ")
+    pointer = problem.get("pointer") or ""
+    _, _, rule = problem["detail"].partition(f"{pointer or 'the body'} ")
+    if rule == "must not contain U+0000":
+        # Of documents as they are, and of names of properties, no schema says it; of every other text ours does.
+        return bool(pointer) and "/properties" not in pointer
     return RULES_ACROSS_FIELDS.fullmatch(rule) is None
 
 
