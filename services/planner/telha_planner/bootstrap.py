@@ -10,6 +10,7 @@ Rule 3: at SIGTERM the listener drains first, then the spool gets its chance to 
 import asyncio
 import gc
 import os
+import sys
 import time
 from contextlib import AsyncExitStack
 from functools import partial
@@ -69,6 +70,8 @@ MOST_ROWS_AT_ONCE = 500
 """Rows of columns that are read in one job of the plan thread: about as long as a plan takes."""
 EMITTER_REPLY_WITHIN_S = 5.0
 """How long the emitter waits for a reply of Redis; no call waits for it."""
+SWITCH_S = 0.0005
+"""How long the plan thread may keep the event loop from health and refusals, which take a few turns each."""
 INGEST_END_S = 2.0
 """What is left to the write that runs once the listener has drained: its caller has gone, and it is all or nothing."""
 
@@ -88,6 +91,7 @@ async def serve(config: PlannerConfig) -> None:
         TokenizersInvalid, EmbedderMissing, UrlInvalid: The configuration is wrong.
         StoreUnusable, SpoolUnusable, ListenFailed, IngestFault, Unavailable: A part cannot be had.
     """
+    sys.setswitchinterval(SWITCH_S)
     stop = process.install_stop_signals(asyncio.get_running_loop())
     tokenizers = Tokenizers(config.tokens)
     embedder = opened(config.embedding)
