@@ -52,7 +52,9 @@ Where = Annotated[
     dict[str, Any],
     Meta(extra_json_schema={COMPONENT: "Where"}),
 ]
-ExpandDepth = Annotated[UInt32, told("Hops to expand from what was found: 0, 1 or 2.", maximum=2)]
+ExpandDepth = Annotated[
+    UInt32, told("Hops to expand from what was found: 0, 1 or 2; of 1, two from passage to passage.", maximum=2)
+]
 Model = Annotated[
     Name, Meta(description="The model that will read the spans; decides how tokens are counted. 1 to 128 bytes.")
 ]

@@ -111,8 +111,15 @@ def _evaluated(options: argparse.Namespace, config: PlannerConfig, dataset: Data
         "questions": f"{len(own):,} of {len(dataset.questions):,}",
         **({"questions of other sets": f"{len(strange):,}"} if strange else {}),
         "asked": "in process" if options.remote is None else f"over gRPC, {options.remote}",
-        **({} if options.remote else {"plan model": PLAN_MODEL, "score model": SCORE_MODEL}),
-        **({} if options.remote else {"embedder": config.embedding.model or config.embedding.provider}),
+        **(
+            {"models and embedder": "as the server is configured"}
+            if options.remote
+            else {
+                "plan model": PLAN_MODEL,
+                "score model": SCORE_MODEL,
+                "embedder": config.embedding.model or config.embedding.provider,
+            }
+        ),
         "tokens recounted in": counted_by,
         "settings changed": list(options.set) or "none",
     }

@@ -25,7 +25,9 @@ HUB_CAP = 32
 @dataclass(frozen=True, slots=True)
 class Scoring:
     """
-    The constants of S(n); together they are `score_model`, and they stand in every trace.
+    The constants of S(n); together with its rules they are `score_model`.
+
+    The configuration fingerprint of every trace covers them.
 
     Attributes:
         semantic_share: λ, share of the semantic part in the base score, [0, 1].
