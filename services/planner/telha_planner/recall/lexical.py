@@ -164,7 +164,7 @@ def score_texts(question: str, texts: Sequence[str], scoring: Scoring) -> Float6
 
 
 def _kept(view: View, scoring: Scoring) -> _Contributions:
-    key = ("bm25", scoring.bm25_k1, scoring.bm25_b)
+    key = ("bm25", scoring.bm25_k1, scoring.bm25_b, scoring.form_weight)
     kept: _Contributions | None = view.memo.get(key)
     if kept is None:
         norm, documents = _norms(view.length, scoring)
