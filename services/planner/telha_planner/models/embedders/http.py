@@ -146,7 +146,7 @@ class Http:
         if told is None:
             return None
         if told.strip().isdecimal():
-            return float(told)
+            return float(told.strip())
         try:
             return max(0.0, parsedate_to_datetime(told).timestamp() - self._wall())
         except (TypeError, ValueError, OverflowError):
