@@ -1,13 +1,16 @@
 """
 Erasure, proved by looking: every byte of the files, every row, the stream, and what two planners hold in memory.
 
-Before the erasure each place is shown to hold the secrets that it may hold, so that the search is known to find.
+Before the erasure each place is shown to hold the secrets that it may hold, so that the search is known to find. One
+question quotes what is erased: it goes through spool, stream and trace store, stays there when a source or a space is
+erased (docs/operating.md), and is nowhere after the deletion of its tenant.
 """
 
 import struct
 import threading
 import time
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
@@ -19,6 +22,7 @@ from fixtures.stores import ENGINES
 from planner_server import RealPlanner
 from redis import Redis
 from running_writer import running_writer
+from shipping import shipping
 from telha_client import Artifact, Clarification, Document, Edge, Node, NodeVector, NotFound, Span, verify_hash
 from telha_planner.models import analysis, speakers
 from trace_path import TOKEN
@@ -55,6 +59,7 @@ class World:
     planners: tuple[RealPlanner, RealPlanner]
     redis_url: str
     admin_url: str | None
+    running: ExitStack = field(default_factory=ExitStack)
 
     def fill(self, tenant: str, space: str) -> tuple[str, Secrets, str]:
         """A source and all that may rest on it; its id, the secrets in it, and a trace that cites it."""
@@ -96,6 +101,7 @@ class World:
             with planner.client(tenant) as client:
                 trace = client.plan("what does the night tram say?", spaces=["*"], allow_ungrounded=True).trace_id
                 client.memory.context("what does the night tram say?", spaces=["*"])
+                client.plan(f"who says {word['text']}?", spaces=["*"], allow_ungrounded=True)
                 client.memory.query("fact", where={"said": {"match": word["value"]}}, spaces=["*"])
         return source, secrets, trace
 
@@ -132,12 +138,13 @@ def world(request, tmp_path_factory, valkey_server):
     first, second = folder / "1", folder / "2"
     for each in (first, second):
         each.mkdir()
-    with (
-        running_writer(folder, valkey_server.url) as address,
-        RealPlanner(first, url=url, writer=address, token=TOKEN, ingest=IngestHere) as one,
-        RealPlanner(second, url=url, writer=address, token=TOKEN, ingest=IngestHere) as two,
-    ):
-        yield World(url, folder, (one, two), valkey_server.url, admin_url)
+    with ExitStack() as running:
+        address = running.enter_context(running_writer(folder, valkey_server.url))
+        one, two = (
+            running.enter_context(RealPlanner(each, url=url, writer=address, token=TOKEN, ingest=IngestHere))
+            for each in (first, second)
+        )
+        yield World(url, folder, (one, two), valkey_server.url, admin_url, running)
 
 
 def test_a_plan_that_races_erasures_is_whole_or_without_them(world):
@@ -195,6 +202,17 @@ ERASE = {
 }
 
 
+def _in_traces(line: str) -> bool:
+    return ".spool: " in line or line.startswith("traces.db")
+
+
+def _wait(holds):
+    deadline = time.monotonic() + 20
+    while not (found := holds()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert found
+
+
 @pytest.mark.parametrize("what", ERASE)
 def test_what_is_erased_is_nowhere(world, what):
     """M5: neither in a file, a row, the stream, nor in the memory of a planner that nobody asks again."""
@@ -203,18 +221,35 @@ def test_what_is_erased_is_nowhere(world, what):
     before = world.found(secrets)
     stored = before["files"] if world.admin_url is None else before["rows"]
     assert {place for place in ("memory", "words") if before[place]} == {"memory", "words"}
+    stored = [line for line in stored if not _in_traces(line)]
     missed = [secret for secret in secrets.all if not any(repr(secret) in line for line in stored)]
     assert len(missed) == 1, "the vector stands there in one of its two forms, and all else"
+
+    asked = repr(secrets.words["text"].encode())
+    assert len([line for line in before["files"] if ".spool: " in line]) == 2, "the question, in both spools"
+    for planner in world.planners:
+        world.running.enter_context(shipping(planner, world.redis_url))
+    _wait(lambda: all(planner.spool.depth == 0 for planner in world.planners))
+    kept = world.found(secrets)["files"]
+    assert any(line.startswith("traces.db") and asked in line for line in kept)
+
     with world.planners[0].client(tenant) as client:
         receipt = ERASE[what](client, source)
         assert receipt
-    deadline = time.monotonic() + 20
-    while (left := {place: lines for place, lines in world.found(secrets).items() if lines}) and (
-        time.monotonic() < deadline
-    ):
-        time.sleep(0.3)
-    assert not left
-    if what != "tenant":
+
+    def left():
+        found = {place: lines for place, lines in world.found(secrets).items() if lines}
+        found["files"] = [line for line in found.get("files", []) if not (asked in line and _in_traces(line))]
+        return [place for place, lines in found.items() if lines]
+
+    _wait(lambda: not left())
+    traces = [line for line in world.found(secrets)["files"] if line.startswith("traces.db")]
+    if what == "tenant":
+        _wait(lambda: not any(line.startswith("traces.db") for line in world.found(secrets)["files"]))
+        world.running.close()
+        assert [*in_files(world.folder, secrets.all)] == [], "a spool's file goes when it is full or its planner ends"
+    else:
+        assert traces, "a question that was asked stays with its trace"
         with world.planners[1].client(tenant) as client:
             found = client.trace(trace).record["item_coords"]
             assert source in [coordinate[0] for coordinate in found]
