@@ -6,19 +6,16 @@ their own tests.
 """
 
 import math
-import struct
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 import sqlalchemy as sa
+from recall_oracle_arithmetic import HOUR, dot, idf_of, midnight, overlap, quantised, rounded, terms_of, tokens_of
 from telha_planner.core.fusion import fuse_one
 from telha_planner.core.request import Leg
-from telha_planner.core.tokens import estimate
 from telha_planner.memory import tables
 from telha_planner.memory.store import Store
 from telha_planner.models.dates import named_days
@@ -59,38 +56,6 @@ class Told:
     best_evidence: float | None
 
 
-HOUR = 3_600_000_000
-
-
-def _idf(documents: int, df: int) -> float:
-    return max(2**-30, round(math.log(1.0 + ((documents - df) + 0.5) / (df + 0.5)) * 2**30) / 2**30)
-
-
-def _midnight(day: date) -> int:
-    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()) * 1_000_000
-
-
-def _tree(values: list[float]) -> float:
-    while len(values) > 1:
-        half = len(values) // 2
-        tail = values[2 * half :]
-        values = [one + two for one, two in zip(values[:half], values[half : 2 * half], strict=True)] + tail
-    return values[0]
-
-
-def _dot(one: Iterable[float], two: Iterable[float]) -> float:
-    return _tree([x * y for x, y in zip(one, two, strict=True)])
-
-
-def _small(values: list[float]) -> list[int]:
-    greatest = max(abs(value) for value in values)
-    return [round(value * (127.0 / greatest)) if greatest > 0 else 0 for value in values]
-
-
-def _rounded(value: float) -> Fraction:
-    return Fraction(round(value * 2**30), 2**30)
-
-
 class Oracle:
     """Reads a tenant's tables and answers queries."""
 
@@ -125,7 +90,7 @@ class Oracle:
             if known(row) and valid(row) and row.from_node_no in version and row.to_node_no in version
             if row.from_node_no != row.to_node_no
         ]
-        terms = {no: _terms(row) for no, row in version.items()}
+        terms = {no: terms_of(row) for no, row in version.items()}
 
         lexical_raw = dict.fromkeys(version, 0.0)
         contributions: list[dict[int, float]] = []
@@ -153,17 +118,17 @@ class Oracle:
                 together = {no: tf for no, tf in together.items() if tf}
                 df = len(often) or len(together)
                 if not df:
-                    asked.append((_idf(everywhere, 0), 1.0, dict.fromkeys(version, 0.0)))
+                    asked.append((idf_of(everywhere, 0), 1.0, dict.fromkeys(version, 0.0)))
                     continue
-                idf = _idf(len(documents), df)
+                idf = idf_of(len(documents), df)
                 contribution = part(often, idf)
                 if together != often:
-                    others = part(together, _idf(len(documents), len(together)))
+                    others = part(together, idf_of(len(documents), len(together)))
                     contribution = {no: max(contribution[no], scoring.form_weight * others[no]) for no in version}
                 for no in version:
                     lexical_raw[no] += contribution[no]
                 contributions.append(contribution)
-                asked.append((_idf(everywhere, df), idf, contribution))
+                asked.append((idf_of(everywhere, df), idf, contribution))
         lexical_raw = {no: 0.0 if value < scoring.min_bm25 else value for no, value in lexical_raw.items()}
         best_lexical = max(lexical_raw.values(), default=0.0)
         lexical = {no: value / best_lexical if best_lexical else 0.0 for no, value in lexical_raw.items()}
@@ -175,7 +140,7 @@ class Oracle:
         model = self._model(query)
         if query.vector is not None and model is not None:
             q = [float(value) for value in query.vector]
-            root = math.sqrt(_dot(q, q))
+            root = math.sqrt(dot(q, q))
             for row in sorted(self.rows["node_vector"], key=lambda row: (row.valid_from, row.tx_from, row.row_no)):
                 if row.model == model.model and known(row) and row.valid_from <= valid_t and row.node_no in version:
                     vectors[row.node_no] = [float(value) for value in np.frombuffer(row.values, "<f4")]
@@ -185,16 +150,16 @@ class Oracle:
                 return 0.0 if over < 0.0 or over < scoring.min_cosine * (1.0 - model.baseline) else over
 
             approximate = {}
-            small_q = _small(q)
+            small_q = quantised(q)
             small_root = math.sqrt(sum(x * x for x in small_q))
             for no, v in vectors.items():
-                small = _small(v)
+                small = quantised(v)
                 norm = math.sqrt(sum(x * x for x in small))
                 inverse = np.float32(1.0 / norm if norm > 0 else 0.0)
                 approximate[no] = np.float32(sum(x * y for x, y in zip(small, small_q, strict=True))) * inverse
-                size = math.sqrt(_dot(v, v)) * root
-                above[no] = plus(_dot(v, q) / size if size > 0 else 0.0)
-                rough[no] = _rounded(plus(float(approximate[no]) / small_root) if small_root > 0 else 0.0)
+                size = math.sqrt(dot(v, v)) * root
+                above[no] = plus(dot(v, q) / size if size > 0 else 0.0)
+                rough[no] = rounded(plus(float(approximate[no]) / small_root) if small_root > 0 else 0.0)
             rescored = sorted(vectors, key=lambda no: (-approximate[no], ident[no]))[: max(192, 3 * query.top_k)]
         best_semantic = max((above[no] for no in rescored), default=0.0)
         semantic = {no: min(1.0, above[no] / best_semantic) if best_semantic else 0.0 for no in version}
@@ -259,7 +224,7 @@ class Oracle:
         worth: dict[int, Fraction] = defaultdict(Fraction)
         for no in passages:
             for source_no in sources_of[no]:
-                worth[source_no] += _rounded(f[no])
+                worth[source_no] += rounded(f[no])
         best_worth = float(max(worth.values(), default=0))
 
         names = [] if query.question is None else [speaker_id(term) for term in question_terms(query.question)]
@@ -269,9 +234,7 @@ class Oracle:
         days = [] if query.question is None else named_days(query.question, valid_t)
         began = {no: version[no].valid_from for no in version}
         on_them = {
-            no: any(
-                _midnight(one) - 14 * HOUR <= began[no] < _midnight(two) + (12 + 7 * 24) * HOUR for one, two in days
-            )
+            no: any(midnight(one) - 14 * HOUR <= began[no] < midnight(two) + (12 + 7 * 24) * HOUR for one, two in days)
             for no in version
         }
         other_days = {no for no in version if not on_them[no] and began[no] != -(2**63)}
@@ -306,7 +269,7 @@ class Oracle:
             if version[no].type != "window":
                 return True
             stored = query.encoding if query.encoding in ("cl100k_base", "estimate") else "o200k_base"
-            return sum(_tokens(span, stored) for span in of_version[version[no].version_no]) <= query.largest_window
+            return sum(tokens_of(span, stored) for span in of_version[version[no].version_no]) <= query.largest_window
 
         structured: list[int] = []
         if query.find is not None and Leg.STRUCTURED in query.legs:
@@ -349,7 +312,7 @@ class Oracle:
             if version[no].type == "window":
                 if not packable(no):
                     continue
-                if any(_overlap(span, other) for span in own for other in windows):
+                if any(overlap(span, other) for span in own for other in windows):
                     continue
                 windows += own
             offered.append(no)
@@ -383,7 +346,7 @@ class Oracle:
                         span.end,
                         span.kind or "body",
                         source.span_class,
-                        _tokens(span, query.encoding),
+                        tokens_of(span, query.encoding),
                         score[no],
                         (*parts, decay[no], float(no in structured)),
                     )
@@ -411,20 +374,3 @@ class Oracle:
         elif not any(row.model == name and row.tx_from <= query.tx_t for row in (*self.rows["node_vector"], *active)):
             return None
         return next((row for row in self.rows["vector_model"] if row.model == name), None)
-
-
-def _terms(row: Any) -> dict[int, int]:
-    count = len(row.term_ids) // 8
-    ids = struct.unpack(f"<{count}Q", row.term_ids)
-    return dict(zip(ids, struct.unpack(f"<{count}I", row.term_counts), strict=True))
-
-
-def _tokens(span: Any, encoding: str) -> int:
-    if encoding == "estimate":
-        return estimate(span.ascii_bytes, span.other_chars)
-    return int(getattr(span, encoding, -1))
-
-
-def _overlap(one: Any, two: Any) -> bool:
-    same = (one.source_no, one.version_tx) == (two.source_no, two.version_tx)
-    return same and one.start < two.end and two.start < one.end
