@@ -31,7 +31,7 @@ def strict() -> Iterator[str]:
 
 
 def test_a_go_client_that_pings_every_ten_seconds_keeps_its_connection(tmp_path: Path) -> None:
-    """A1: with and without calls; grpc-go sends no faster, nor does grpc-java. A strict server shows the difference."""
+    """A1: with and without calls; grpc-go sends no faster. A strict server shows the difference."""
     program = tmp_path / "keepalive"
     subprocess.run([needed("go"), "build", "-o", program, "."], cwd=CLIENT, check=True, timeout=400)
     with PlannerServer(list) as server, strict() as other:

@@ -19,6 +19,8 @@ from telha_client import Document
 from telha_planner.config import PlannerConfig, ServerSettings
 
 PLAN, INGEST = "/telha.planner.v1.Planner/Plan", "/telha.memory.v1.Memory/Ingest"
+STREAM = f"{INGEST}Stream"
+UNKNOWN = f"telha_{'a' * 12}_{'b' * 43}"
 QUESTION = planner_pb2.PlanRequest(question="when does the tram stop?").SerializeToString()
 APART = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_http_proxy", 0)]
 MEBIBYTE = 1 << 20
@@ -84,7 +86,7 @@ def test_who_floods_is_refused_and_nobody_else(planner: RealPlanner, flood: str)
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("kind", ["unknown keys", "one key", "too large"])
+@pytest.mark.parametrize("kind", ["unknown keys", "one key", "too large", "streams"])
 def test_many_large_messages_at_once_are_not_held_at_once(tmp_path: Path, kind: str) -> None:
     """A1: what does not fit is refused before it is read; a gigabyte that is offered costs a fraction of it."""
     replicas = Replicas(tmp_path, {"TELHA_SERVER__MAX_HELD_BYTES": 16 * MEBIBYTE})
@@ -94,9 +96,10 @@ def test_many_large_messages_at_once_are_not_held_at_once(tmp_path: Path, kind: 
 
     async def offered(port: int) -> Counter[str]:
         channels = [grpc.aio.insecure_channel(f"127.0.0.1:{port}", options=APART) for _ in range(6)]
-        key = f"telha_{'a' * 12}_{'b' * 43}" if kind == "unknown keys" else replicas.key
+        key = UNKNOWN if kind in {"unknown keys", "streams"} else replicas.key
+        methods = (STREAM, STREAM) if kind == "streams" else (PLAN, INGEST)
         try:
-            asked = (outcome(channels[n % 6], INGEST if n % 2 else PLAN, message, key) for n in range(calls))
+            asked = (outcome(channels[n % 6], methods[n % 2], message, key) for n in range(calls))
             return Counter(reason for reason, _ in await asyncio.gather(*asked))
         finally:
             for channel in channels:
@@ -111,3 +114,42 @@ def test_many_large_messages_at_once_are_not_held_at_once(tmp_path: Path, kind: 
         replicas.close()
     assert told["OVERLOADED"] > calls / 4
     assert grown < len(message) * calls / 6
+
+
+def test_the_first_message_of_a_stream_is_not_read_without_room(tmp_path: Path) -> None:
+    """A1, M8: whatever its key; the room is free again once the stream counts as an upload, is refused or given up."""
+    largest = 64 * 1024
+    limits = ServerSettings(max_message_bytes=largest, max_held_bytes=2 * largest)
+    large = memory_pb2.IngestStreamRequest(chunk=b"x" * (largest - 100)).SerializeToString()
+    header = memory_pb2.IngestStreamRequest(header=memory_pb2.IngestStreamHeader(name="n.md")).SerializeToString()
+    chunk = memory_pb2.IngestStreamRequest(chunk=b"The tram stops at two.").SerializeToString()
+
+    async def scenario(planner: RealPlanner) -> None:
+        key, looked_at = planner.key("modest"), ("INSUFFICIENT_EVIDENCE", False)
+        async with grpc.aio.insecure_channel(planner.address, options=APART) as channel:
+
+            async def told_once(method: str, message: bytes, key: str, reason: str) -> tuple[str, bool]:
+                while (told := await outcome(channel, method, message, key))[0] != reason:  # noqa: ASYNC110 by asking
+                    await asyncio.sleep(0.01)
+                return told
+
+            assert await outcome(channel, PLAN, QUESTION, key) == looked_at
+            for given_up in (True, False):
+                held = channel.stream_unary(STREAM)(timeout=60, metadata=(("authorization", f"Bearer {key}"),))
+                await held.wait_for_connection()
+                # It has sent nothing, and the room is its.
+                assert await told_once(STREAM, large, UNKNOWN, "OVERLOADED") == ("OVERLOADED", True)
+                assert await outcome(channel, PLAN, QUESTION, key) == ("OVERLOADED", True)
+                if given_up:
+                    held.cancel()
+                else:
+                    await held.write(header)
+                assert await told_once(STREAM, large, UNKNOWN, "UNAUTHENTICATED") == ("UNAUTHENTICATED", False)
+                assert await outcome(channel, PLAN, QUESTION, key) == looked_at
+            await held.write(chunk)
+            await held.done_writing()
+            answer = memory_pb2.IngestStreamResponse.FromString(await held)
+            assert answer.document.outcome == memory_pb2.INGEST_OUTCOME_CREATED
+
+    with RealPlanner(tmp_path, PlannerConfig(server=limits)) as planner:
+        asyncio.run(asyncio.wait_for(scenario(planner), 60))

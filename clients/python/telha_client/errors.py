@@ -26,6 +26,8 @@ _DETAILS_KEY = "grpc-status-details-bin"
 _DOMAIN = "telha.dev"
 STOPPED_AGAIN_S = 0.1
 """When a read may be repeated that a server's transport ended without a word because it stopped."""
+_CANCELLED_HERE = frozenset({"Channel closed!", "Locally cancelled by application!"})
+"""How gRPC for Python tells a cancellation by this side from one by the server's."""
 
 
 class TelhaError(Exception):
@@ -154,7 +156,7 @@ def from_rpc(failure: grpc.RpcError) -> TelhaError:
         return MessageTooLarge(
             code=code, reason="MESSAGE_TOO_LARGE", message="the message is larger than the server accepts"
         )
-    if code == "CANCELLED" and not info.reason and call.details() != "Channel closed!":
+    if code == "CANCELLED" and not info.reason and call.details() not in _CANCELLED_HERE:
         # The server's transport ends so what it has not handed on when it stops.
         return Unavailable(code=code, reason="", message="the server stopped", retry_after=STOPPED_AGAIN_S)
     return _BY_REASON.get(info.reason, _BY_CODE.get(code, TelhaError))(

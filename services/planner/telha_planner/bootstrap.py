@@ -24,8 +24,9 @@ from telha_runtime import redis as redis_client
 from telha_planner.columns.tenant import Columns
 from telha_planner.config import PlannerConfig
 from telha_planner.core.errors import Unavailable
+from telha_planner.ingest.child import IngestFault
 from telha_planner.ingest.lanes import DocumentLanes
-from telha_planner.ingest.process import IngestFault, IngestProcess
+from telha_planner.ingest.process import IngestProcess
 from telha_planner.memory.directory import Directory
 from telha_planner.memory.reads import Sources
 from telha_planner.memory.store import Store, StoreUnusable

@@ -18,6 +18,9 @@ Unit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Weight = Annotated[float, Field(ge=0, le=8, allow_inf_nan=False)]
 MAX_DOCUMENT_BYTES = 256 * 1024 * 1024
 """Largest document that a limit may allow: it is held in memory, several times over, while it is ingested."""
+REFUSED_IN_WORDS = 2
+"""Messages of up to this many times the limit are read, so that we refuse them in words; beyond, the transport does."""
+MAX_GRPC_BYTES = 2**31 - 1
 
 Tokens = Annotated[int, Field(ge=1, le=MAX_OFFSET)]
 
@@ -171,21 +174,27 @@ class ServerSettings(Section):
     tls_key: Path | None = None
     tls_client_authority: Path | None = None
 
+    @property
+    def max_read_bytes(self) -> int:
+        """Largest message that is read at all: beyond `max_message_bytes` only to be refused in words."""
+        return min(REFUSED_IN_WORDS * self.max_message_bytes, MAX_GRPC_BYTES)
+
     @model_validator(mode="after")
     def _messages_fit(self) -> "ServerSettings":
-        if self.max_held_bytes < self.max_message_bytes:
+        if self.max_held_bytes < self.max_read_bytes:
             raise ValueError(
-                f"max_held_bytes = {self.max_held_bytes} must be at least max_message_bytes = {self.max_message_bytes}"
+                f"max_held_bytes = {self.max_held_bytes} must be at least {self.max_read_bytes}, "
+                f"{REFUSED_IN_WORDS} times max_message_bytes"
             )
         return self
 
     @model_validator(mode="after")
     def _uploads_fit(self) -> "ServerSettings":
-        least = max(self.max_document_bytes, self.max_message_bytes)
+        least = max(self.max_document_bytes, self.max_read_bytes)
         if self.max_upload_bytes < least:
             raise ValueError(
                 f"max_upload_bytes = {self.max_upload_bytes} must be at least {least}, the greater of "
-                "max_document_bytes and max_message_bytes"
+                f"max_document_bytes and {REFUSED_IN_WORDS} times max_message_bytes"
             )
         return self
 

@@ -13,8 +13,9 @@ from ingest_builders import a_document
 from memory_builders import a_tenant
 from telha_planner.core.errors import RequestInvalid, Unavailable
 from telha_planner.ingest.artifact import ArtifactInput
+from telha_planner.ingest.child import PIECE
 from telha_planner.ingest.document import DocumentHeader
-from telha_planner.ingest.process import PIECE, IngestProcess
+from telha_planner.ingest.process import IngestProcess
 from telha_planner.memory.store import Store
 
 pytestmark = pytest.mark.process

@@ -17,8 +17,9 @@ from ingest_builders import a_document
 from memory_builders import a_tenant
 from telha_planner.core.errors import NotFound, Overloaded, RequestInvalid, Unavailable
 from telha_planner.ingest.channel import Call, decode, encode
+from telha_planner.ingest.child import IngestFault
 from telha_planner.ingest.parse import parse
-from telha_planner.ingest.process import IngestFault, IngestProcess
+from telha_planner.ingest.process import IngestProcess
 from telha_planner.ingest.worker import GIVEN_UP
 from telha_planner.memory.records import ClarificationRecord, EdgeRecord, IdempotencyKey, NodeRecord
 from telha_planner.memory.store import Store

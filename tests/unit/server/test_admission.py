@@ -5,6 +5,7 @@ import threading
 import time
 
 import pytest
+from pydantic import ValidationError
 from telha_planner.config import ServerSettings
 from telha_planner.core.errors import DeadlineExceeded, Overloaded
 from telha_planner.server import admission
@@ -33,12 +34,12 @@ async def never():
 
 
 def test_a_message_on_its_way_counts_for_the_largest_and_then_for_its_size():
-    """A1: bytes of all calls have a bound that holds before they have come."""
+    """A1: bytes of all calls have a bound that holds before they have come; twice the limit is read, to be refused."""
 
     async def scenario():
         door = admits(max_held_bytes=64 * KIB)
         room = door.message(A)
-        assert door.held == KIB
+        assert door.held == 2 * KIB
         assert await room.read(sent(b"x" * 10)) == b"x" * 10
         assert door.held == 10
         room.close()
@@ -47,9 +48,20 @@ def test_a_message_on_its_way_counts_for_the_largest_and_then_for_its_size():
     asyncio.run(scenario())
 
 
+def test_room_for_messages_holds_the_largest_that_is_read():
+    """A1: a limit that no message could ever meet stops the start; the default lets more come than wait."""
+    with pytest.raises(ValidationError, match="2048, 2 times max_message_bytes"):
+        admits(max_held_bytes=2 * KIB - 1)
+    default = ServerSettings()
+    door = Admission(default, Holders(), None)
+    for _ in range(default.max_waiting + 1):
+        door.message(A)
+        door.message(B)
+
+
 def test_strangers_and_greedy_tenants_leave_room_for_others():
     """A1: nobody can hold all the room for messages, with whatever keys."""
-    door = admits(max_held_bytes=64 * KIB)
+    door = admits(max_held_bytes=128 * KIB)
     for _ in range(32):
         door.message(STRANGERS)
     with pytest.raises(Overloaded) as refused:
@@ -59,7 +71,7 @@ def test_strangers_and_greedy_tenants_leave_room_for_others():
         door.message(A)
     with pytest.raises(Overloaded):
         door.message(A)
-    assert door.held == 48 * KIB
+    assert door.held == 96 * KIB
     door.message(B)
 
 

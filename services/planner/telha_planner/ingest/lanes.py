@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 from telha_planner.memory.records import Committed, IdempotencyKey
 
+from .child import By
 from .document import DocumentHeader, DocumentInput
-from .process import By, IngestProcess
+from .process import IngestProcess
 
 LARGE_BYTES = 128 * 1024
 """Content of one call above which it is large: some seconds of embedding, a fifth of a second without."""

@@ -15,12 +15,10 @@ answered, the next call waits here and not in the pipe.
 """
 
 import asyncio
-import contextlib
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import cast
 
 import structlog
 from telha_runtime import logs
@@ -43,30 +41,13 @@ from telha_planner.memory.records import (
 from telha_planner.memory.writes import Spaces
 
 from .artifact import ArtifactInput
-from .channel import PREFIX, Call, Reply, decode, encode
+from .child import PART, Body, By, Child, IngestFault
 from .document import DocumentHeader, DocumentInput
-from .worker import GIVEN_UP, Start
+from .worker import Start
 
-_PART = "ingestion"
 _OWN = Holder("", "upkeep")
-PIECE = 1 << 20
-"""Bytes of a document that are on their way to the child at once."""
-
-By = str | None
-"""The id of the API key that asks for a write, which must still stand when it commits; None: nobody's."""
 
 _log = structlog.get_logger(__name__)
-
-
-class IngestFault(Exception):
-    """The child met a mistake of ours; the message says where, for the log, and quotes nothing."""
-
-
-class Body(NamedTuple):
-    """The *size* bytes of an open file that follow a call."""
-
-    descriptor: int
-    size: int
 
 
 @dataclass(slots=True)
@@ -105,23 +86,16 @@ class IngestProcess:
         max_waiting: int = 32,
         drain_seconds: float = 30.0,
     ) -> None:
-        self._start = Start(
-            store_url, busy_timeout_ms, keep_us, log_level, log_format, embedding or EmbeddingSettings()
-        )
+        start = Start(store_url, busy_timeout_ms, keep_us, log_level, log_format, embedding or EmbeddingSettings())
+        self._child = Child(start, drain_seconds)
         self._turns = Turns(1, max_waiting)
         self._calls: set[asyncio.Task[object]] = set()
-        self._drain_seconds = drain_seconds
-        self._number = 0
         self._closed = False
-        self._child: asyncio.subprocess.Process | None = None
-        self._reader: asyncio.Task[None] | None = None
-        self._is_ready = False
-        self._replies: dict[int, asyncio.Future[object]] = {}
 
     @property
     def pid(self) -> int | None:
         """The child's process id, None while there is none."""
-        return self._child.pid if self._child is not None else None
+        return self._child.pid
 
     @property
     def held(self) -> int:
@@ -142,25 +116,14 @@ class IngestProcess:
             IngestFault: It cannot open the store.
         """
         async with self._turns.turn(_OWN):
-            await self._ensure()
+            await self._child.ensure()
 
     async def close(self) -> None:
         """Refuse new calls, let the accepted ones end, stop the child."""
-        self._closed = True
+        self._closed = self._child.is_ending = True
         if self._calls:
             await asyncio.wait(self._calls)
-        child, self._child = self._child, None
-        if child is None or child.stdin is None:
-            return
-        child.stdin.close()
-        try:
-            await asyncio.wait_for(child.wait(), self._drain_seconds)
-        except TimeoutError:
-            _log.warning("ingest_killed", pid=child.pid, reason="it did not end in time")
-            child.kill()
-            await child.wait()
-        if self._reader is not None:
-            await self._reader
+        await self._child.close()
 
     async def ingest(
         self,
@@ -283,10 +246,10 @@ class IngestProcess:
         return cast("Reembedded", await self._call("reembed", tenant, after, by=by))
 
     async def _call(
-        self, method: str, tenant: int, *arguments: object, body: "Body | None" = None, by: By = None
+        self, method: str, tenant: int, *arguments: object, body: Body | None = None, by: By = None
     ) -> object:
         if self._closed:
-            raise Unavailable(part=_PART)
+            raise Unavailable(part=PART)
         caller = _Waiting()
         call = asyncio.create_task(self._in_turn(caller, method, tenant, *arguments, body=body, by=by))
         self._calls.add(call)
@@ -296,7 +259,7 @@ class IngestProcess:
             if caller.has_turn:
                 if not any(isinstance(argument, IdempotencyKey) for argument in arguments):
                     caller.has_given_up = True
-                    self._tell_given_up()
+                    self._child.tell_given_up()
                 call.add_done_callback(_look)
             else:
                 call.cancel()
@@ -305,21 +268,21 @@ class IngestProcess:
             self._calls.discard(call)
 
     async def _in_turn(
-        self, caller: "_Waiting", method: str, tenant: int, *arguments: object, body: "Body | None", by: By
+        self, caller: "_Waiting", method: str, tenant: int, *arguments: object, body: Body | None, by: By
     ) -> object:
         copy = Body(os.dup(body.descriptor), body.size) if body else None
         try:
             async with self._turns.turn(Holder(tenant, by)):
                 caller.has_turn = True
                 try:
-                    await self._ensure()
+                    await self._child.ensure()
                 except IngestFault as fault:
                     # The first child could open the store, so this is how the store is at the moment.
                     _log.error("ingest_not_started", reason=str(fault))
-                    raise Unavailable(part=_PART) from None
+                    raise Unavailable(part=PART) from None
                 while True:
                     try:
-                        return await self._exchange(method, (tenant, *arguments), copy, by)
+                        return await self._child.exchange(method, (tenant, *arguments), copy, by)
                     except DeadlineExceeded:
                         if caller.has_given_up:
                             raise
@@ -330,92 +293,6 @@ class IngestProcess:
         finally:
             if copy is not None:
                 os.close(copy.descriptor)
-
-    def _tell_given_up(self) -> None:
-        if self._child is not None and self._is_ready and self._replies:
-            with contextlib.suppress(ProcessLookupError):
-                self._child.send_signal(GIVEN_UP)
-
-    async def _ensure(self) -> None:
-        if self._child is not None:
-            return
-        child = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-P",  # the working folder is no place to import from
-            "-m",
-            "telha_planner.ingest.worker",
-            str(os.getpid()),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-        )
-        self._child = child
-        self._reader = asyncio.create_task(self._read(child))
-        try:
-            self._is_ready = False
-            await self._exchange("start", (self._start,))
-            self._is_ready = True  # it knows the signal by now
-        except IngestFault:
-            await self._reader  # it ends by itself now, and the next call needs another one
-            raise
-        _log.info("ingest_started", pid=child.pid)
-
-    async def _exchange(
-        self, method: str, arguments: tuple[object, ...], body: "Body | None" = None, by: By = None
-    ) -> object:
-        child = self._child
-        if child is None or child.stdin is None:
-            raise Unavailable(part=_PART)
-        self._number += 1
-        number = self._number
-        reply: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-        self._replies[number] = reply
-        try:
-            message = encode(Call(number, method, arguments, body.size if body else None, by))
-            await _send(child.stdin, message, body)
-            return await reply
-        finally:
-            self._replies.pop(number, None)
-
-    async def _read(self, child: asyncio.subprocess.Process) -> None:
-        stream = child.stdout
-        if stream is None:
-            return
-        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
-            while True:
-                size = int.from_bytes(await stream.readexactly(PREFIX), "big")
-                self._settle(cast("Reply", decode(await stream.readexactly(size))))
-        code = await child.wait()
-        if self._child is child:
-            self._child = None
-        if not self._closed:
-            _log.error("ingest_died", pid=child.pid, code=code)
-        for waiting in self._replies.values():
-            if not waiting.done():
-                waiting.set_exception(Unavailable(part=_PART))
-
-    def _settle(self, reply: Reply) -> None:
-        waiting = self._replies.get(reply.number)
-        if waiting is None or waiting.done():
-            return
-        if reply.error is not None:
-            waiting.set_exception(reply.error)
-        elif reply.fault is not None:
-            waiting.set_exception(IngestFault(reply.fault))
-        else:
-            waiting.set_result(reply.value)
-
-
-async def _send(pipe: asyncio.StreamWriter, message: bytes, body: Body | None) -> None:
-    """Write a whole call. A pipe that breaks is told by its reader."""
-    with contextlib.suppress(ConnectionError):
-        pipe.write(message)
-        await pipe.drain()
-        sent = 0
-        while body is not None and sent < body.size:
-            piece = await asyncio.to_thread(os.pread, body.descriptor, PIECE, sent)
-            pipe.write(piece)
-            await pipe.drain()
-            sent += len(piece)
 
 
 def _look(call: "asyncio.Task[object]") -> None:

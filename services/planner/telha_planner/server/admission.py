@@ -2,10 +2,12 @@
 The door before the door: whether a call may bring its message at all.
 
 gRPC buffers a message whole before anybody sees it. So each method takes its request as a stream, and reads the one
-message only once there is room for it. Rule 1: what the plan thread would refuse is refused before its message is read.
-Rule 2: a message that is being read counts for the largest there may be, then for its size until its call ends; all
-calls together hold at most `max_held_bytes` of messages, shared between tenants (`shares`). Rule 3: who brings no
-message in time loses the room. A refusal says nothing of whether the credential holds.
+message only once there is room for it; a stream so reads its first, for which no upload can count yet (`uploads`).
+Rule 1: what the plan thread would refuse is refused before its message is read. Rule 2: a message that is being read
+counts for the largest that the transport lets through, which is `max_read_bytes`: up to twice `max_message_bytes`, so
+that what is over the limit can be refused in words. Then it counts for its size, until its call ends or its upload
+counts. All calls together hold at most `max_held_bytes` of messages, shared between tenants (`shares`). Rule 3: who
+brings no message in time loses the room. A refusal says nothing of whether the credential holds.
 """
 
 import asyncio
@@ -38,7 +40,7 @@ class Admission:
 
     def __init__(self, settings: ServerSettings, holders: Holders, thread: WorkThread | None) -> None:
         self.holders = holders
-        self._largest = settings.max_message_bytes
+        self._largest = settings.max_read_bytes
         self._thread = thread
         self._shares = Shares(settings.max_held_bytes, RETRY_AFTER_MS)
 
@@ -52,18 +54,18 @@ class Admission:
         if self._thread is not None and not self._thread.admits(holder):
             raise Overloaded
 
-    def message(self, holder: Holder) -> "Message":
+    def message(self, holder: Holder) -> "Room":
         """
-        Room for one message of *holder*; close it when the call ends.
+        Room for one message of *holder*; close it when that is held no more.
 
         Raises:
             Overloaded: There is none.
         """
         self._shares.take(holder.tenant, self._largest)
-        return Message(self._shares, holder, self._largest)
+        return Room(self._shares, holder, self._largest)
 
 
-class Message:
+class Room:
     """Room for a message."""
 
     def __init__(self, shares: Shares, holder: Holder, size: int) -> None:
@@ -91,7 +93,7 @@ class Message:
         return message
 
     def close(self) -> None:
-        """The message is held no more."""
+        """The message is held no more; may be said twice."""
         self._hold(0)
 
     def _hold(self, size: int) -> None:

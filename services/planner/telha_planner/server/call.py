@@ -31,7 +31,7 @@ from telha_planner.core.errors import (
     Unauthenticated,
 )
 
-from .admission import Admission, missing
+from .admission import Admission, Room, missing
 from .meters import Meters
 from .quota import Quota
 from .status import DETAILS_KEY, code_of, details_of, message_of
@@ -96,7 +96,8 @@ class Service:
     Attributes:
         name: Full name, such as `telha.planner.v1.Planner`.
         methods: One handler per method with one request.
-        streams: One handler per method whose request is a stream of messages.
+        streams: One handler per method whose request is a stream of messages; before it asks for the second, it keeps
+            nothing of the first, and counts what comes.
         invalid_reason: How this surface spells `INVALID_REQUEST`.
     """
 
@@ -193,30 +194,35 @@ class Endpoint:
         await context.abort(code_of(outcome), message_of(outcome), trailing_metadata=trailers)
         return None
 
-    async def _whole(self, context: Context) -> AsyncIterator[bytes]:
-        while (message := await _read(context)) is not None:
-            if len(message) > self._max_message_bytes:
-                raise MessageTooLarge(limit=self._max_message_bytes)
-            yield message
+    async def _whole(self, context: Context, room: Room) -> AsyncIterator[bytes]:
+        message = await room.read(partial(_read, context))
+        while message is not None:
+            yield self._fitting(message)
+            message = None
+            room.close()  # by asking for more, the handler says that it counts what comes itself
+            message = await _read(context)
         await _not_broken_off(context)
 
     async def _handled(self, context: Context, call: Call) -> Message:
         self._admission.look(call.holder)
-        if self._stream_handler is not None:
-            return await self._stream_handler(self._whole(context), call)
         room = self._admission.message(call.holder)
         try:
+            if self._stream_handler is not None:
+                return await self._stream_handler(self._whole(context, room), call)
             message = await room.read(partial(_read, context))
             if message is None:
                 await _not_broken_off(context)
                 raise missing()
-            if len(message) > self._max_message_bytes:
-                raise MessageTooLarge(limit=self._max_message_bytes)
             if self._handler is None:
                 raise Bug(request_id=call.request_id)
-            return await self._handler(message, call)
+            return await self._handler(self._fitting(message), call)
         finally:
             room.close()
+
+    def _fitting(self, message: bytes) -> bytes:
+        if len(message) > self._max_message_bytes:
+            raise MessageTooLarge(limit=self._max_message_bytes)
+        return message
 
     async def _answer(self, context: Context, call: Call, started: float) -> bytes | TelhaError:
         limit = asyncio.timeout(call.deadline - started)

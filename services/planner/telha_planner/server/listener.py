@@ -30,7 +30,7 @@ from .meters import Meters
 MAX_STREAMS_PER_CONNECTION = 256
 MAX_METADATA_BYTES = 16_384
 MIN_PING_INTERVAL_MS = 5_000
-"""Go and Java clients keep alive every 10 s at the fastest, give or take; a stricter server would end connections."""
+"""grpc-go pings every 10 s at its fastest, give or take; a stricter server would end its connections."""
 UNREAD_BYTES = 65_535
 """What a client may send of a message that nobody reads yet: the window of HTTP/2, which is not to grow by itself."""
 CONNECTION_GRACE_MS = 3_600_000
@@ -38,9 +38,6 @@ CONNECTION_GRACE_MS = 3_600_000
 KEEPALIVE_MS = 60_000
 KEEPALIVE_TIMEOUT_MS = 20_000
 MAX_UNIX_PATH_BYTES = 107
-REFUSED_IN_WORDS = 2
-"""Requests of up to this many times the limit are refused by us, with the limit; beyond, by the transport."""
-MAX_GRPC_BYTES = 2**31 - 1
 STOP_S = 0.1
 """What is left to streams (health watches) once every call of ours is answered."""
 
@@ -162,7 +159,7 @@ def _options(settings: ServerSettings) -> list[tuple[str, Any]]:
         *age,
         ("grpc.http2.bdp_probe", 0),
         ("grpc.http2.lookahead_bytes", UNREAD_BYTES),
-        ("grpc.max_receive_message_length", min(REFUSED_IN_WORDS * settings.max_message_bytes, MAX_GRPC_BYTES)),
+        ("grpc.max_receive_message_length", settings.max_read_bytes),
         ("grpc.max_send_message_length", settings.max_message_bytes),
         ("grpc.max_metadata_size", MAX_METADATA_BYTES),
         ("grpc.max_concurrent_streams", MAX_STREAMS_PER_CONNECTION),

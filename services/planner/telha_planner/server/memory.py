@@ -126,6 +126,7 @@ class MemorySurface:
             return sent, read_header(sent, caller)
 
         caller, (sent, header) = await self._as_caller(call, "write", read)
+        first = b""  # however large it was, it is not kept while the content comes
         announced = sent.content_bytes if sent.HasField("content_bytes") else None
         with self._uploads.opened(caller.tenant, announced) as upload:
             async for message in messages:

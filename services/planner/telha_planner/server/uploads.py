@@ -39,6 +39,7 @@ async def without_long_pauses(messages: AsyncIterator[bytes]) -> AsyncIterator[b
         except TimeoutError:
             raise DeadlineExceeded from None
         yield message
+        del message  # not kept while the next one comes
 
 
 class Uploads:
@@ -60,7 +61,7 @@ class Uploads:
     @classmethod
     def under(cls, settings: ServerSettings) -> "Uploads":
         """As *settings* allow."""
-        return cls(settings.max_document_bytes, settings.max_upload_bytes, settings.max_message_bytes)
+        return cls(settings.max_document_bytes, settings.max_upload_bytes, settings.max_read_bytes)
 
     @contextmanager
     def opened(self, tenant: int, announced: int | None) -> Iterator["Upload"]:
