@@ -12,6 +12,7 @@ from telha_planner.recall.ports import Scoring
 WORDS = (
     "the", "a", "harbour", "opens", "open", "opening", "closes", "closed", "bread", "oven", "ship", "港口",
     "开放时间", "نهر", "فتح", "\U0001f469\u200d\U0001f469\u200d\U0001f467", "größe", "naïve", "x9", "parseHTTP",
+    "港口はどこ", "ですか",
 )  # fmt: skip
 SPEAKERS = ("", "the ship", "Bread Oven", "bread", "港口", "开放时间", "parseHTTP")
 DATES = ("", "", "in June 2026", "em 22 de abril de 2026", "2026年5月", "on May 31")

@@ -20,7 +20,7 @@ from telha_planner.memory import tables
 from telha_planner.memory.store import Store
 from telha_planner.models.dates import named_days
 from telha_planner.models.speakers import speaker_id
-from telha_planner.models.stop_words import question_terms
+from telha_planner.models.stop_words import question_terms, telling_terms
 from telha_planner.models.word_forms import forms_of
 from telha_planner.recall.ports import RecallQuery
 
@@ -110,6 +110,7 @@ class Oracle:
                     found[no] = idf * ((tf * (k1 + 1.0)) / (tf + norm))
                 return found
 
+            telling = telling_terms(query.question)
             for term in sorted(question_terms(query.question)):
                 often = {no: terms[no][term] for no in documents if term in terms[no]}
                 any_itself = any_itself or bool(often)
@@ -118,7 +119,8 @@ class Oracle:
                 together = {no: tf for no, tf in together.items() if tf}
                 df = len(often) or len(together)
                 if not df:
-                    asked.append((idf_of(everywhere, 0), 1.0, dict.fromkeys(version, 0.0)))
+                    if term in telling:
+                        asked.append((idf_of(everywhere, 0), 1.0, dict.fromkeys(version, 0.0)))
                     continue
                 idf = idf_of(len(documents), df)
                 contribution = part(often, idf)
@@ -128,7 +130,8 @@ class Oracle:
                 for no in version:
                     lexical_raw[no] += contribution[no]
                 contributions.append(contribution)
-                asked.append((idf_of(everywhere, df), idf, contribution))
+                if term in telling:
+                    asked.append((idf_of(everywhere, df), idf, contribution))
         lexical_raw = {no: 0.0 if value < scoring.min_bm25 else value for no, value in lexical_raw.items()}
         best_lexical = max(lexical_raw.values(), default=0.0)
         lexical = {no: value / best_lexical if best_lexical else 0.0 for no, value in lexical_raw.items()}

@@ -66,6 +66,25 @@ def test_words_that_nobody_knows_leave_the_vectors_to_judge(memory):
     assert len(recalled(memory, question="何時に bread 開きますか", **asked)) == 0
 
 
+def test_particles_of_japanese_are_no_evidence(memory):
+    """R6: what shares nothing with a question but は, で and です is nothing relevant."""
+    with memory.commit() as commit:
+        commit.document("a", ["港は六時に開きますか", "パンは四時に焼くのです", "船は正午に出るのですか"])
+    for question, answered in (("天気はどうですか", False), ("パンはどうですか", True), ("ですか", True)):
+        assert len(recalled(memory, question=question)) > 0
+        found = recalled(memory, question=question, min_similarity=FLOOR)
+        assert (len(found) > 0) == answered, question
+        assert (found.stats.best_evidence > 0.0) == answered, question
+
+
+def test_a_word_in_hiragana_is_evidence(memory):
+    """R2: what is left out are particles, not what is written as they are."""
+    with memory.commit() as commit:
+        commit.document("a", ["港は六時に開きます", "めがねは机の上にあります", "船は正午に出るのです"])
+    assert len(recalled(memory, question="父のめがねはどこですか", min_similarity=FLOOR)) > 0
+    assert len(recalled(memory, question="父のはさみはどこですか", min_similarity=FLOOR)) == 0
+
+
 def test_what_conditions_found_needs_no_evidence(memory):
     """R2: structured primaries are in the plan whatever the question is about."""
     with memory.commit() as commit:

@@ -37,6 +37,7 @@ _UNSPACED = (
     (0x1AFF0, 0x1B2FF),  # Kana, Nushu
     (0x20000, 0x3FFFF),  # Han
 )
+_HIRAGANA = range(0x3041, 0x30A0)
 _PLANES = range(0x40000)  # no letters are assigned beyond the third supplementary plane
 _SYMBOLS_FROM = 0x2600  # emoji and pictographs; below are arrows, box drawing and mathematics
 
@@ -51,6 +52,11 @@ def folded(text: str) -> str:
     if text.isascii():
         return text.lower()
     return normalized(text.translate(_folding()))
+
+
+def is_hiragana(term: str) -> bool:
+    """Whether *term* (NFKC) is of Hiragana alone, its voicing and iteration marks among it."""
+    return all(ord(character) in _HIRAGANA for character in term)
 
 
 @cache

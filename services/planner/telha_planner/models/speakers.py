@@ -24,7 +24,6 @@ WHOLE = 2520
 
 _DOMAIN = b"\xffspeaker"  # no UTF-8 holds the byte 0xFF
 _CACHED_NAMES = 1 << 12
-_HIRAGANA = range(0x3041, 0x30A0)
 
 
 @lru_cache(_CACHED_NAMES)
@@ -53,15 +52,11 @@ def speaker_id(term: int) -> int:
 def _telling(found: Iterable[str]) -> list[str]:
     every = list(found)
     longer = [term for term in every if not _is_one_character(term)]
-    return [term for term in longer if not _is_hiragana(term)] or longer or every
+    return [term for term in longer if not characters.is_hiragana(term)] or longer or every
 
 
 def _is_one_character(term: str) -> bool:
     return len(term) == 1 or (not term.isascii() and characters.cluster_pattern().fullmatch(term) is not None)
-
-
-def _is_hiragana(term: str) -> bool:
-    return all(ord(character) in _HIRAGANA for character in term)
 
 
 def forget() -> None:

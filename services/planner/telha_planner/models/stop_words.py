@@ -3,11 +3,16 @@ Words that every question may hold and that tell nothing of what it is about: th
 
 They leave the question alone, so the index holds every word and a text is found by any of them where nothing else was
 asked. A question is read as the one language whose list holds most of its words, so that "die" goes from a German
-question and stays in an English one.
+question and stays in an English one. Those of Japanese, which cannot be told from words with certainty, stay in a
+question and are no evidence.
 Rule: a change of a list changes scores: it raises `score_model`.
 """
 
-from .analysis import term_counts, term_id
+from collections.abc import Sequence
+from itertools import pairwise, product
+
+from .analysis import term_counts, term_id, terms
+from .characters import is_hiragana
 
 _WORDS = {
     "en": """
@@ -50,6 +55,23 @@ _WORDS = {
 }
 """By language, in the order in which a draw is decided."""
 
+_JAPANESE = """
+    は が を に で と も へ や の か から まで です でした でしょう ます ました ません ましょう する した して
+    している ています ある あり ない いる います いた なる なった できる ください たい られ れば どこ いつ だれ なに
+    なん どう どの どれ どんな どうやって どうして なぜ いくら いくつ この その これ それ ここ そこ こと ため とき
+    よう ので について という いい
+    """
+"""Particles, endings and words that ask, which follow one another without spaces."""
+
+
+def _pairs_of(words: Sequence[str]) -> frozenset[str]:
+    """The pairs of characters within *words*, and those that meet where one of a single character is beside another."""
+    within = {left + right for word in words for left, right in pairwise(word)}
+    return frozenset(within | {one[-1] + two[0] for one, two in product(words, repeat=2) if 1 in (len(one), len(two))})
+
+
+_PAIRS = _pairs_of(_JAPANESE.split())
+
 _IDS = {language: frozenset(map(term_id, words.split())) for language, words in _WORDS.items()}
 
 
@@ -59,6 +81,20 @@ def question_terms(question: str) -> tuple[int, ...]:
     return tuple(sorted(found - _IDS[_language(found)] or found))
 
 
+def telling_terms(question: str) -> frozenset[int]:
+    """
+    Those of `question_terms` that say what *question* is about, all if none does more than others.
+
+    Particles and endings of Japanese stand in every text: they are searched for, since they tell texts apart where
+    words do, but that a text holds them is no evidence. They are the single characters of Hiragana, and the pairs that
+    such words are made of or that meet where a particle stands beside one; other pairs belong to a word.
+    """
+    searched = frozenset(question_terms(question))
+    if question.isascii():
+        return searched
+    return searched - {term_id(term) for term in terms(question) if _is_particle(term)} or searched
+
+
 def language_of(question: str) -> str:
     """The language as which *question* is read: `en`, `pt`, `es`, `fr` or `de`; `en` where no list tells."""
     return _language(frozenset(term_counts(question)))
@@ -66,3 +102,7 @@ def language_of(question: str) -> str:
 
 def _language(found: frozenset[int]) -> str:
     return max(_IDS, key=lambda language: len(_IDS[language] & found))
+
+
+def _is_particle(term: str) -> bool:
+    return term in _PAIRS or (len(term) == 1 and is_hiragana(term))

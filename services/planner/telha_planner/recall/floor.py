@@ -109,11 +109,13 @@ def _close(places: Int64, semantic: Semantic) -> Float64:
 
 
 def _covered(within: Surroundings, lexical: Lexical) -> Float64:
-    """cover(n): the share of the question's words, by weight, that a node and those next to it hold."""
+    """cover(n): the share of the question's telling words, by weight, that a node and those next to it hold."""
     documents = lexical.documents
     most = max(documents, LEAST_DOCUMENTS)
     held, whole = np.zeros(len(within.near.places)), 0.0
-    for term, greatest in within.held:
+    for (term, greatest), telling in zip(within.held, lexical.telling, strict=True):
+        if not telling:
+            continue
         weight = inverse_document_frequency(most, term.holding)
         whole += weight
         if term.holding:

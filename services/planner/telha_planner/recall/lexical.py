@@ -7,7 +7,7 @@ Rule 2: statistics are those of the view; a replay of an old plan does not see t
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -75,15 +75,25 @@ class Lexical:
         greatest: The greatest of them.
         documents: N.
         terms: Those of the question, by id, unknown ones included.
+        telling: Which of *terms*, in their order, evidence is measured by.
         saturation: k1 + 1, which idf times a saturated frequency cannot exceed.
     """
 
-    def __init__(self, view: View, terms: Iterable[int], scoring: Scoring, forms: Forms = NO_FORMS) -> None:
+    def __init__(
+        self,
+        view: View,
+        terms: Iterable[int],
+        scoring: Scoring,
+        forms: Forms = NO_FORMS,
+        telling: Collection[int] | None = None,
+    ) -> None:
         kept = _kept(view, scoring)
         self._floor = scoring.min_bm25
         self.documents = kept.documents
         self.saturation = scoring.bm25_k1 + 1.0
-        self.terms = [_contribution(view, term, forms.get(term, ()), scoring, kept) for term in sorted(terms)]
+        ids = sorted(terms)
+        self.terms = [_contribution(view, term, forms.get(term, ()), scoring, kept) for term in ids]
+        self.telling = [telling is None or term in telling for term in ids]
         scores = np.zeros(len(view))
         for places, values, *_ in self.terms:
             if places is None:

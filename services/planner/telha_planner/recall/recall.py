@@ -21,7 +21,7 @@ from telha_planner.core.model import Float64, Int32, Int64
 from telha_planner.core.plan import LegCounts, RecallStats
 from telha_planner.core.request import Leg
 from telha_planner.models.dates import named_days
-from telha_planner.models.stop_words import question_terms
+from telha_planner.models.stop_words import question_terms, telling_terms
 from telha_planner.models.word_forms import forms_of
 
 from . import structured
@@ -127,7 +127,7 @@ def _run_legs(snapshot: Snapshot, view: View, query: RecallQuery) -> _Legs:
     words = speakers = dates = None
     if query.question is not None:
         terms = question_terms(query.question)
-        words = Lexical(view, terms, query.scoring, forms_of(query.question))
+        words = Lexical(view, terms, query.scoring, forms_of(query.question), telling_terms(query.question))
         speakers = Speakers(view, terms)
         dates = Dates(named_days(query.question, query.valid_t))
         scores = words.scores
