@@ -1,12 +1,17 @@
 """The emitter against a Redis that refuses, and a writer that does not answer."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from fixtures.valkey import ValkeyServer
+from telha_planner.trace.emitter import Emitter
+from telha_planner.trace.settlement import Settled
+from telha_planner.trace.spool import Spool
 from telha_runtime import frame
-from trace_path import STREAM, a_writer, an_emitter, append, config, until
+from telha_runtime.redis import connect
+from trace_path import STREAM, a_writer, an_emitter, append, config, now_us, until
 
 
 def test_a_redis_that_is_full_delays_and_loses_nothing(
@@ -75,6 +80,40 @@ def test_a_restarted_planner_asks_before_it_sends(valkey_server: ValkeyServer, f
             async with an_emitter(folder / "spool", valkey_server.url, settings.trace.writer) as (again, spool):
                 await asyncio.wait_for(spool.emptied.wait(), 20)
                 assert (again.sent, again.settled) == (0, 10)
+
+    asyncio.run(test())
+
+
+class _SwallowingWriter:
+    """Ends its first answer in spite of a cancellation, as `asyncio.wait_for` of Python 3.11 may."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def persisted(self, trace_ids: Sequence[str], spools: Sequence[Settled] = ()) -> list[str]:
+        del trace_ids, spools
+        self.asked += 1
+        if self.asked < 3:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                if self.asked == 2:
+                    raise
+        return []
+
+
+def test_it_stops_though_a_cancellation_is_swallowed(valkey_server: ValkeyServer, folder: Path) -> None:
+    """X3: a planner that ends does not wait for a loop that missed its cancellation and went on."""
+
+    async def test() -> None:
+        spool, client, writer = Spool.open(folder / "spool", 1 << 20), connect(valkey_server.url), _SwallowingWriter()
+        emitter = Emitter(spool, client, writer, STREAM, now_us=now_us)
+        emitter.start()
+        await until(lambda: writer.asked == 1)
+        await asyncio.wait_for(emitter.stop(0), 5)
+        assert writer.asked == 3, "the report, the report once more, the last report"
+        await spool.close()
+        await client.aclose()
 
     asyncio.run(test())
 

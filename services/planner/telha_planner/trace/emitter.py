@@ -38,6 +38,7 @@ _ASKED_AT_ONCE: Final = 1000
 _LONGEST_ROUND_S: Final = 1.0
 _LONGEST_OVERDUE_S: Final = 600.0
 _LAST_REPORT_S: Final = 1.0
+_CANCEL_AGAIN_S: Final = 0.1
 _log = logging.getLogger(__name__)
 
 
@@ -125,8 +126,12 @@ class Emitter:
         await asyncio.wait(ends, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
         self._tasks += ends
         self._stop.set()
-        for task in self._tasks:
-            task.cancel()
+        # A library may swallow a cancellation that comes as its wait ends (`asyncio.wait_for` of Python 3.11 does).
+        pending = set(self._tasks)
+        while pending:
+            for task in pending:
+                task.cancel()
+            _, pending = await asyncio.wait(pending, timeout=_CANCEL_AGAIN_S)
         await asyncio.gather(*self._tasks, return_exceptions=True)
         if not self._away.is_set():
             with contextlib.suppress(Unavailable, TimeoutError):
