@@ -27,13 +27,8 @@ def _inside_a_character(offset: int) -> bool:
     return 0xC0 & _TEXT.encode()[offset] == 0x80
 
 
-def _documents(number: int) -> tuple[Any, str]:
-    held = a_document("held", [_TEXT])
-    bad = [
-        (a_document("held", ["moved"], space="other", source_id=held.source_id), "space"),
-        (a_document("stolen", ["x"], source_id=uid("thief")), "source_id"),
-    ]
-    return bad[number % len(bad)]
+def _documents(_number: int) -> tuple[Any, str]:
+    return a_document("stolen", ["x"], source_id=uid("thief")), "source_id"
 
 
 def _nodes(number: int) -> tuple[NodeRecord, str]:
@@ -50,7 +45,6 @@ def _nodes(number: int) -> tuple[NodeRecord, str]:
         (citing(cut, len(_TEXT.encode())), "provenance[0].start"),
         (citing(3, 3), "provenance[0].end"),
         (citing(0, 10_000), "provenance[0].end"),
-        (NodeRecord(uid("n"), "other", "fact", "{}"), "space"),
         (NodeRecord(uid("bad"), "main", "fact", "{}", vector=VectorRecord("m", (1.0,))), "vector.values"),
         (NodeRecord(uid("bad"), "main", "fact", "{}", valid_from=5, valid_to=5), "valid_to_us"),
     ]

@@ -17,6 +17,9 @@ from .ordering import descending_key
 _BLOCK = 512
 """Spans that are turned into Python's numbers at once: mostly the budget is used up long before the last."""
 
+_GREATEST_EXPONENT = 1000
+"""Of weights that can be added by the million as they are."""
+
 
 @dataclass(frozen=True, slots=True)
 class Optimality:
@@ -51,8 +54,8 @@ def optimality(pool: Pool, selection: Selection, rule: PackingRule) -> Optimalit
     """
     outcome = selection.outcome
     rows = np.flatnonzero((outcome != Outcome.DEDUPED) & (outcome != Outcome.UNPACKABLE))
-    # Scaled by a power of two, which is exact, so that no sum of great weights leaves the range of float64.
-    scale = math.frexp(float(pool.weight.max(initial=0.0)))[1]
+    # Sums of the greatest weights there are would leave the range of float64: these are scaled by a power of two first.
+    scale = max(0, math.frexp(float(pool.weight.max(initial=0.0)))[1] - _GREATEST_EXPONENT)
     packed = math.fsum(np.ldexp(pool.weight[selection.packed], -scale).tolist())
     bound = max(packed, _fractional(pool, rows, rule, scale))
     return Optimality(_unscaled(packed, scale), _unscaled(bound, scale), packed / bound if bound > 0 else 1.0)
