@@ -62,6 +62,9 @@ def micros(instant: Instant | None, field: str) -> int | None:
     """*instant* as µs since 1970 UTC."""
     if instant is None or isinstance(instant, int):
         return instant
+    if not isinstance(instant, datetime):
+        told = type(instant).__name__
+        raise TypeError(f"{field} must be a datetime with a time zone, or an int of µs since 1970 UTC, not {told}")
     if instant.tzinfo is None:
         raise invalid(field, "must have a time zone; a naive datetime names no instant")
     return (instant - _EPOCH) // timedelta(microseconds=1)

@@ -50,7 +50,14 @@ def plan_hash(plan: Plan) -> str:
 
 
 def verify_hash(plan: Plan) -> bool:
-    """Whether *plan* is what its hash says."""
+    """
+    Whether *plan* is what its hash says.
+
+    Raises:
+        TypeError: It is no plan. The items of a context are not all that the hash covers; its trace is.
+    """
+    if not isinstance(plan, Plan):
+        raise TypeError(f"verify_hash takes a Plan, not {type(plan).__name__}; see verify_trace for all other answers")
     return plan_hash(plan) == plan.plan_hash
 
 
@@ -60,7 +67,10 @@ def trace_hash(trace: Trace) -> str:
 
     Raises:
         ValueError: The record does not hold what the hash covers: it is of another kind or of an earlier version.
+        TypeError: It is no trace.
     """
+    if not isinstance(trace, Trace):
+        raise TypeError(f"a trace is needed, as `client.trace(trace_id)` gives it, not {type(trace).__name__}")
     record = trace.record
     try:
         coordinates, facts = record["item_coords"], record["item_facts"]

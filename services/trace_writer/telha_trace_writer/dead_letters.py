@@ -61,6 +61,8 @@ def run(options: argparse.Namespace) -> int:
     from .faults import StoreFailed, StoreUnusable  # noqa: PLC0415
 
     try:
+        # An empty store made here, at a mistyped place, would report that all is well.
+        opening.must_be_there(config.writer.store)
         store = opening.open_store(config.writer.store, config.writer.busy_timeout_ms)
         try:
             return _act(options, config, store)

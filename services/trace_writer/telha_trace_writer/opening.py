@@ -63,6 +63,17 @@ def open_store(place: str | Path, busy_timeout_ms: int, *, migrates: bool = Fals
     return Store(backend)
 
 
+def must_be_there(place: str | Path) -> None:
+    """
+    Refuse a place where no store is yet, for whoever only looks at one.
+
+    Raises:
+        StoreUnusable: *place* is the path of no file.
+    """
+    if not _is_url(place) and not Path(place).is_file():
+        raise StoreUnusable(f"there is no trace store at {place}")
+
+
 def migrate(place: str | Path, busy_timeout_ms: int) -> Schema:
     """
     Bring the store at *place* up to date; tells where it stood.

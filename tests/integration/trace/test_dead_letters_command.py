@@ -140,6 +140,16 @@ def test_mistakes_are_told_in_one_sentence(store: Store, command: Run, monkeypat
     assert (code, told.count("\n")) == (69, 1)
 
 
+def test_a_place_without_a_store_is_told_and_left_alone(
+    command: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """X2: nobody is told that all is well at a place that holds nothing."""
+    mistyped = tmp_path / "nope" / "traces.db"
+    monkeypatch.setenv("TELHA_WRITER__STORE", str(mistyped))
+    assert command("list") == (69, "", f"there is no trace store at {mistyped}\n")
+    assert not mistyped.parent.exists()
+
+
 def test_redis_away_hinders_nothing(store: Store, command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """X2: the dead-letter stream holds copies; that they stay is told."""
     monkeypatch.setenv("TELHA_TRACE__REDIS_URL", "unix:///nowhere/at/all")

@@ -108,6 +108,13 @@ def test_a_record_that_was_tampered_with_does_not_verify():
             trace_hash(a_trace(vector, item_facts=broken))
 
 
+@pytest.mark.parametrize("proof", [verify_hash, verify_trace])
+def test_what_proves_nothing_is_named(proof):
+    """S9: an answer of another kind is refused in words that say what to give."""
+    with pytest.raises(TypeError, match="not NoneType"):
+        proof(None)
+
+
 def test_results_have_the_json_of_every_other_surface():
     """S12: camelCase, `class`, and nothing that is absent."""
     told = as_json(a_plan(GOLDEN["vectors"][0]))

@@ -151,6 +151,8 @@ def test_a_misspelt_argument_is_a_type_error():
         requests.plan("q", {"spaces": "main"})
     with pytest.raises(TypeError, match="max_tokens cannot be a str"):
         requests.plan("q", {"max_tokens": "5"})
+    with pytest.raises(TypeError, match="must be a datetime with a time zone, or an int of µs since 1970 UTC, not str"):
+        requests.plan("q", {"valid_time": "2026-01-01T00:00:00Z"})
 
 
 @pytest.mark.parametrize(
