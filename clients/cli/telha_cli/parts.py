@@ -167,7 +167,7 @@ def read(config: Path | None) -> dict[str, Any]:
         return tomllib.loads(config.read_text(encoding="utf-8"))
     except OSError as fault:
         raise Problem("CONFIGURATION_INVALID", f"{config} cannot be read: {fault.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as fault:
         raise Problem("CONFIGURATION_INVALID", f"{config} is not valid TOML: {fault}") from None
 
 

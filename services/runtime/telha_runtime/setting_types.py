@@ -64,7 +64,7 @@ def from_text(known: KeyType, text: str) -> object:
         return text
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except (tomllib.TOMLDecodeError, KeyError):
+    except (tomllib.TOMLDecodeError, KeyError, RecursionError):
         return text
 
 

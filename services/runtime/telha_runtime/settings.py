@@ -82,6 +82,8 @@ def _read(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise SettingsInvalid([f"{path} is not valid TOML: {error}"]) from error
+    except RecursionError:
+        raise SettingsInvalid([f"{path} is not valid TOML: it is nested too deeply"]) from None
     except UnicodeDecodeError as error:
         raise SettingsInvalid([f"{path} is not valid TOML: byte {error.start} is not UTF-8"]) from error
     except OSError as error:
