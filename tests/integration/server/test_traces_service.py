@@ -131,7 +131,7 @@ def test_a_trace_in_the_spool_of_another_planner_is_pending(planner, valkey_serv
     """X4: until that planner reports its instant settled; then an id that was never made is absent, as on its own."""
     url = f"sqlite:///{planner.folder / 'memory.db'}"
     with (
-        RealPlanner(tmp_path, url=url, writer=planner._writer, token=TOKEN) as other,
+        RealPlanner(tmp_path, url=url, writer=planner.writer_address, token=TOKEN) as other,
         planner.client() as client,
         other.client() as elsewhere,
     ):
