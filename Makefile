@@ -28,7 +28,7 @@ check: setup ## format, lint, types, import rules, contract, generated code
 	$(BIN)/buf breaking --against proto/baseline.binpb
 	$(MAKE) --no-print-directory generate-check
 
-test: setup ## every test (a quarter of an hour)
+test: setup ## every test (half an hour)
 	$(BIN)/python -m pytest
 
 fault: setup ## let everything fail under load and count what is lost (a quarter of an hour); CALLS=2000 SEED=7 STORES=postgres
