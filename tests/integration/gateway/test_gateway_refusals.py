@@ -145,7 +145,7 @@ def test_each_reason_has_its_status(rest, script, code, reason, status):
         (Code.INTERNAL, "INTERNAL", 500),
         (Code.UNKNOWN, "INTERNAL", 500),
         (Code.UNIMPLEMENTED, "INTERNAL", 500),
-        (Code.CANCELLED, "INTERNAL", 500),
+        (Code.CANCELLED, "UNAVAILABLE", 503),
     ],
 )
 def test_the_transports_own_words_never_go_out(rest, script, code, reason, status):
