@@ -4,6 +4,7 @@ import platform
 from collections.abc import Iterator
 from importlib.metadata import version
 
+import listing
 import phase_b
 import plan
 import plan_beside
@@ -12,16 +13,17 @@ from measure import Row, show
 
 
 def rows() -> Iterator[Row]:
-    """Phase B, a whole Plan, recall by itself, and a plan beside another tenant's load."""
+    """Phase B, a whole Plan, recall by itself, a plan beside another tenant's load, and pages of traces."""
     yield from phase_b.rows()
     yield from plan.rows()
     yield from plan_columns.rows()
     yield from plan_beside.rows()
+    yield from listing.rows()
 
 
 def main() -> None:
     """Measure and print."""
-    print(f"About a minute. Python {platform.python_version()}, numpy {version('numpy')}, {platform.machine()}")
+    print(f"A minute and a half. Python {platform.python_version()}, numpy {version('numpy')}, {platform.machine()}")
     show(rows())
 
 
