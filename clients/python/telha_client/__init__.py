@@ -26,7 +26,16 @@ from .errors import (
     Unauthenticated,
     Unavailable,
 )
-from .inputs import Artifact, Clarification, Document, Edge, Fragment, Node, NodeVector, Span
+from .explanation import (
+    Duplicate,
+    ExplainedNode,
+    ExplainedSpan,
+    ExplainedSubject,
+    Explanation,
+    LegRank,
+    ScoreParts,
+)
+from .inputs import Artifact, Clarification, Document, Edge, Fragment, Node, NodeVector, Span, WhyNot
 from .proof import plan_hash, trace_hash, verify_hash, verify_trace
 from .results import (
     BudgetStats,
@@ -75,8 +84,13 @@ __all__ = [
     "DeadlineExceeded",
     "Deletion",
     "Document",
+    "Duplicate",
     "Edge",
     "Erasure",
+    "ExplainedNode",
+    "ExplainedSpan",
+    "ExplainedSubject",
+    "Explanation",
     "FoundNode",
     "Fragment",
     "IdempotencyKeyReused",
@@ -87,6 +101,7 @@ __all__ = [
     "Item",
     "ItemSource",
     "LegCounts",
+    "LegRank",
     "MessageTooLarge",
     "NewKey",
     "NewTenant",
@@ -104,6 +119,7 @@ __all__ = [
     "RecallStats",
     "Reembedding",
     "Removed",
+    "ScoreParts",
     "Source",
     "SourceText",
     "SpaceErasure",
@@ -116,6 +132,7 @@ __all__ = [
     "Unauthenticated",
     "Unavailable",
     "ValidTime",
+    "WhyNot",
     "Window",
     "WrittenArtifact",
     "WrittenArtifacts",

@@ -28,6 +28,24 @@ class Span:
     end: int
 
 
+@dataclass(frozen=True, slots=True)
+class WhyNot:
+    """
+    What to ask "why is it not in the plan?" of: a source or a section of it, or a span; the one or the other.
+
+        WhyNot("handbook.md")    WhyNot("handbook.md", section="Refunds")    WhyNot(span=item_span)
+
+    Attributes:
+        source: Id or display name of a source, 1 to 1024 bytes.
+        section: Title of a section of it, or several joined by ` > `, at most 1024 bytes; None is the whole source.
+        span: The candidates and nodes that rest on bytes of this span.
+    """
+
+    source: str | None = None
+    section: str | None = None
+    span: Span | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fragment:
     """

@@ -14,8 +14,9 @@ from telha.trace.v1 import traces_pb2
 
 from . import responses
 from .errors import invalid
+from .explaining import put_span
 from .fields import extend, micros, named, put, utf8
-from .inputs import Artifact, Clarification, Document, Edge, Fragment, Instant, Node, Span
+from .inputs import Artifact, Clarification, Document, Edge, Fragment, Instant, Node
 from .options import ContextOptions, PlanOptions, ReadOptions, SelectOptions, check
 from .results import (
     Committed,
@@ -96,7 +97,7 @@ def select(pool: Iterable[Fragment], options: SelectOptions) -> Prepared[Plan]:
     put(message, "allow_ungrounded", options.get("allow_ungrounded"))
     for index, fragment in enumerate(pool):
         added, place = message.pool.add(), f"pool[{index}]"
-        _put_span(added.span, fragment.span, f"{place}.span")
+        put_span(added.span, fragment.span, f"{place}.span")
         put(added, "span_class", named(_CLASSES, fragment.span_class, f"{place}.class"), place)
         for name in ("kind", "text", "tokens", "score"):
             put(added, name, getattr(fragment, name), place)
@@ -184,7 +185,7 @@ def put_nodes(nodes: Iterable[Node], key: str | None, timeout: float | None) -> 
             _put_object(added.properties, node.properties, f"{place}.properties")
         _put_validity(added, node, place)
         for number, span in enumerate(node.provenance):
-            _put_span(added.provenance.add(), span, f"{place}.provenance[{number}]")
+            put_span(added.provenance.add(), span, f"{place}.provenance[{number}]")
         if node.vector is not None:
             put(added.vector, "model", node.vector.model, f"{place}.vector")
             extend(added.vector.values, node.vector.values, f"{place}.vector.values")
@@ -351,11 +352,6 @@ def _fill_limits(message: Any, options: Mapping[str, Any]) -> None:  # noqa: ANN
     put(message.budget, "max_spans", options.get("max_spans"), "budget")
     for name in ("model", "max_frac_per_source", "span_overhead_tokens"):
         put(message, name, options.get(name))
-
-
-def _put_span(message: plan_pb2.SpanRef, span: Span, place: str) -> None:
-    for name in ("source_id", "source_version_tx", "start", "end"):
-        put(message, name, getattr(span, name), place)
 
 
 def _put_window(message: Any, valid_time: Instant | None, tx_time: Instant | None) -> None:  # noqa: ANN401 (as above)

@@ -9,7 +9,8 @@ from telha.memory.v1 import memory_pb2
 from telha.planner.v1 import plan_pb2, planner_pb2
 from telha.trace.v1 import traces_pb2
 
-from .inputs import Span
+from .explanation import Explanation
+from .explanation_answers import CLASSES, span
 from .results import (
     BudgetStats,
     Committed,
@@ -42,7 +43,6 @@ from .results import (
 )
 
 _MAX_EXACT = 2**53 - 1
-_CLASSES = {plan_pb2.SPAN_CLASS_TRUTH: "truth", plan_pb2.SPAN_CLASS_CACHE: "cache"}
 _OUTCOMES = {
     memory_pb2.INGEST_OUTCOME_CREATED: "created",
     memory_pb2.INGEST_OUTCOME_UPDATED: "updated",
@@ -53,12 +53,13 @@ _OUTCOMES = {
 def plan(raw: bytes) -> Plan:
     """From `PlanResponse`."""
     message = planner_pb2.PlanResponse.FromString(raw)
-    return _plan(message.plan, _window(message.window))
+    return _plan(message.plan, _window(message.window), None)
 
 
 def select(raw: bytes) -> Plan:
     """From `SelectResponse`."""
-    return _plan(planner_pb2.SelectResponse.FromString(raw).plan, None)
+    message = planner_pb2.SelectResponse.FromString(raw)
+    return _plan(message.plan, None, None)
 
 
 def context(raw: bytes) -> Context:
@@ -175,12 +176,12 @@ def traces(raw: bytes) -> Page[TraceSummary]:
     return Page(tuple(_summary(summary) for summary in message.traces), message.next_page_token)
 
 
-def _plan(message: plan_pb2.EvidencePlan, window: Window | None) -> Plan:
+def _plan(message: plan_pb2.EvidencePlan, window: Window | None, explanation: Explanation | None) -> Plan:
     spans = tuple(
         PlannedSpan(
-            span=Span(planned.span.source_id, planned.span.source_version_tx, planned.span.start, planned.span.end),
+            span=span(planned.span),
             kind=planned.kind,
-            span_class=_CLASSES.get(planned.span_class, "unknown"),
+            span_class=CLASSES.get(planned.span_class, "unknown"),
             weight=planned.weight,
             tokens=planned.tokens,
             text=planned.text,
@@ -196,6 +197,7 @@ def _plan(message: plan_pb2.EvidencePlan, window: Window | None) -> Plan:
         plan_hash=message.plan_hash,
         trace_id=message.trace_id,
         window=window,
+        explanation=explanation,
     )
 
 
@@ -258,7 +260,7 @@ def _item(message: context_pb2.Item) -> Item:
         text=message.text,
         source=ItemSource(where.source_id, where.source_version_tx, where.start, where.end, where.name),
         kind=message.kind,
-        span_class=_CLASSES.get(message.span_class, "unknown"),
+        span_class=CLASSES.get(message.span_class, "unknown"),
         score=message.score if message.HasField("score") else None,
         valid_time=ValidTime(valid.start_us, valid.end_us if valid.HasField("end_us") else None),
         pending_clarification=_pending(message),
@@ -279,9 +281,7 @@ def _found_node(message: memory_pb2.FoundNode) -> FoundNode:
         properties=_whole_numbers(json_format.MessageToDict(message.properties)),
         valid_from=message.valid_from_us,
         valid_to=message.valid_to_us if message.HasField("valid_to_us") else None,
-        provenance=tuple(
-            Span(span.source_id, span.source_version_tx, span.start, span.end) for span in message.provenance
-        ),
+        provenance=tuple(map(span, message.provenance)),
         pending_clarification=_pending(message),
     )
 
@@ -326,7 +326,7 @@ def _source(message: memory_pb2.Source) -> Source:
         length=message.length,
         content_hash=message.content_hash,
         valid_from=message.valid_from_us,
-        span_class=_CLASSES.get(message.span_class, "truth"),
+        span_class=CLASSES.get(message.span_class, "truth"),
     )
 
 

@@ -13,6 +13,7 @@ from .commits import (
     WrittenArtifact,
     WrittenArtifacts,
 )
+from .explanation import Explanation
 from .inputs import Span
 
 __all__ = [
@@ -146,6 +147,7 @@ class Plan:
         used: Tokens used, never more.
         plan_hash: `b3:` and 64 hexadecimal digits; `verify_hash` recomputes it.
         window: The instants read at; None for `select`.
+        explanation: Why each candidate is in or out; None unless `explain` or `why_not` asked for it.
     """
 
     plan_model: str
@@ -156,6 +158,7 @@ class Plan:
     plan_hash: str
     trace_id: str
     window: Window | None
+    explanation: Explanation | None = None
 
     def __repr__(self) -> str:
         return (
@@ -243,7 +246,12 @@ class ContextStats:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What to remember before acting: items by score, and the questions that memory has."""
+    """
+    What to remember before acting: items by score, and the questions that memory has.
+
+    Attributes:
+        explanation: Why each candidate is in or out; None unless `explain` or `why_not` asked for it.
+    """
 
     items: tuple[Item, ...]
     open_questions: tuple[OpenQuestion, ...]
@@ -251,6 +259,7 @@ class Context:
     trace_id: str
     plan_hash: str
     window: Window
+    explanation: Explanation | None = None
 
     def __repr__(self) -> str:
         return f"<Context {len(self.items)} items, {self.plan_hash[:11]}…, trace {self.trace_id}>"

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from telha_gateway.faults import child
 
 _STEP = re.compile(r'([^.\[\]]+)|\[([0-9]+)\]|\[("(?:[^"\\]|\\.)*")\]')
+_INDEX = r"(?:\[[0-9]+\])"
 _FIELD_NAME = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 _RULES = {"or query or vector is required": "or find or vector is required"}
 """Rules that name a field which REST calls something else."""
@@ -38,11 +39,12 @@ def pointer_of(path: str, renames: Mapping[str, str]) -> str:
     Args:
         path: As in `BadRequest.FieldViolation.field`.
         renames: From dotted paths without indices to what stands in their place (`query.find` → `find`); the longest
-            that begins *path* is used.
+            that begins *path* is used, and an index inside it stays.
     """
     for old in sorted(renames, key=len, reverse=True):
-        if path == old or path.startswith((f"{old}.", f"{old}[")):
-            path = renames[old] + path[len(old) :]
+        named = re.match(re.escape(old).replace(r"\.", rf"({_INDEX}?)\.") + r"(?=$|[.\[])", path)
+        if named is not None:
+            path = renames[old] + "".join(named.groups()) + path[named.end() :]
             break
     pointer, free = "", False
     for step in _STEP.finditer(path):

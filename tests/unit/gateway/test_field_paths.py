@@ -26,6 +26,11 @@ from telha_gateway.routes.planning import _RENAMES
         ('query.where["a.b[0]"].max_size_us', "/where/a.b[0]/max_size_us"),
         ('where["a/b~\\"]"].eq', '/where/a~1b~0"]/eq'),
         ('nodes[2].properties["a.b"][0].c_d', "/nodes/2/properties/a.b/0/c_d"),
+        ("why_not[3].source.section", "/whyNot/3/section"),
+        ("why_not[3].source.source", "/whyNot/3/source"),
+        ("why_not[12].source", "/whyNot/12"),
+        ("why_not[0].span.source_id", "/whyNot/0/span/sourceId"),
+        ("why_not", "/whyNot"),
         ("", ""),
     ],
 )

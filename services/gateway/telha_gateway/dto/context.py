@@ -6,7 +6,8 @@ from msgspec import Meta
 from telha.context.v1 import context_pb2
 
 from telha_gateway.dto import planning, plans
-from telha_gateway.dto.plans import ClassField, LegCounts, PlanStats, ReadWindow
+from telha_gateway.dto.coordinates import CLASS_NAMES, UNKNOWN_CLASS, ClassField
+from telha_gateway.dto.plans import LegCounts, PlanStats, ReadWindow
 from telha_gateway.dto.shape import Given, Micros, PlanHash, Sent, Uuid
 
 
@@ -169,7 +170,7 @@ def _item(message: context_pb2.Item) -> Item:
             name=source.name,
         ),
         kind=message.kind,
-        span_class=plans.CLASS_NAMES.get(message.span_class, plans.UNKNOWN_CLASS),
+        span_class=CLASS_NAMES.get(message.span_class, UNKNOWN_CLASS),
         score=message.score if message.HasField("score") else None,
         valid_time=ValidTime(start=valid.start_us, end=valid.end_us if valid.HasField("end_us") else None),
         pending_clarification=_pending(message.pending_clarification) if flagged else None,

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 from telha.memory.v1 import memory_pb2
 
-from telha_gateway.dto.planning import SpanCoordinate, span_message
+from telha_gateway.dto.coordinates import SpanCoordinate, span_message
 from telha_gateway.dto.properties import struct_of
 from telha_gateway.dto.shape import (
     PROSE_PATTERN,

@@ -6,12 +6,12 @@ from google.protobuf import struct_pb2
 from msgspec import Meta
 from telha.planner.v1 import plan_pb2, planner_pb2
 
+from telha_gateway.dto.coordinates import SpanCoordinate, span_message
 from telha_gateway.dto.properties import ROOM_FOR_CONDITIONS, struct_of
 from telha_gateway.dto.shape import (
     COMPONENT,
     MAX_OFFSET,
     PROSE_PATTERN,
-    Count,
     Float32,
     GivenName,
     Instant,
@@ -19,7 +19,6 @@ from telha_gateway.dto.shape import (
     Name,
     Sent,
     UInt32,
-    Uuid,
     told,
 )
 from telha_gateway.instants import instant
@@ -127,15 +126,6 @@ class PlanRequest(Sent):
     min_similarity: Floor | None = None
 
 
-class SpanCoordinate(Sent):
-    """Where a span stands: bytes `[start, end)` of one version of one source."""
-
-    source_id: Uuid
-    source_version_tx: Int64
-    start: Count
-    end: Count
-
-
 class Fragment(Sent):
     """One span of a pool that the caller sends."""
 
@@ -192,13 +182,6 @@ def select_message(body: SelectRequest) -> planner_pb2.SelectRequest:
         max_frac_per_source=body.max_frac_per_source,
         span_overhead_tokens=body.span_overhead_tokens,
         allow_ungrounded=bool(body.allow_ungrounded),
-    )
-
-
-def span_message(span: SpanCoordinate) -> plan_pb2.SpanRef:
-    """*span* on the wire."""
-    return plan_pb2.SpanRef(
-        source_id=span.source_id, source_version_tx=span.source_version_tx, start=span.start, end=span.end
     )
 
 

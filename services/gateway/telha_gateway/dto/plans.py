@@ -5,13 +5,8 @@ from typing import Annotated
 from msgspec import Meta
 from telha.planner.v1 import plan_pb2, planner_pb2
 
+from telha_gateway.dto.coordinates import CLASS_NAMES, UNKNOWN_CLASS, ClassField, SpanPlace, place
 from telha_gateway.dto.shape import Given, Micros, PlanHash, Uuid
-
-CLASS_NAMES: dict[int, str] = {plan_pb2.SPAN_CLASS_TRUTH: "truth", plan_pb2.SPAN_CLASS_CACHE: "cache"}
-UNKNOWN_CLASS = "unknown"
-"""For a class that a newer planner may send."""
-
-ClassField = Annotated[str, Meta(description="`truth` or `cache`; accept others.", examples=["truth"])]
 
 
 class ReadWindow(Given):
@@ -19,15 +14,6 @@ class ReadWindow(Given):
 
     valid_time: Micros
     tx_time: Micros
-
-
-class SpanPlace(Given):
-    """Where a span stands: bytes `[start, end)` of one version of one source."""
-
-    source_id: Uuid
-    source_version_tx: Micros
-    start: int
-    end: int
 
 
 class PlannedSpan(Given):
@@ -201,14 +187,8 @@ def _recall(message: plan_pb2.RecallStats) -> RecallStats:
 
 
 def _span(message: plan_pb2.PlannedSpan) -> PlannedSpan:
-    place = message.span
     return PlannedSpan(
-        span=SpanPlace(
-            source_id=place.source_id,
-            source_version_tx=place.source_version_tx,
-            start=place.start,
-            end=place.end,
-        ),
+        span=place(message.span),
         kind=message.kind,
         span_class=CLASS_NAMES.get(message.span_class, UNKNOWN_CLASS),
         weight=message.weight,

@@ -6,8 +6,8 @@ from msgspec import Meta
 from telha.memory.v1 import memory_pb2
 from telha.planner.v1 import plan_pb2
 
+from telha_gateway.dto.coordinates import CLASS_NAMES, UNKNOWN_CLASS, ClassField
 from telha_gateway.dto.planning import Spaces
-from telha_gateway.dto.plans import CLASS_NAMES, UNKNOWN_CLASS, ClassField
 from telha_gateway.dto.shape import (
     Count,
     Given,

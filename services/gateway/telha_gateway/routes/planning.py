@@ -6,7 +6,8 @@ from telha_gateway.dto import context, planning, plans, query
 from telha_gateway.exchange import Exchange
 from telha_gateway.operations import Operation
 
-_RENAMES = {"query.find": "find", "query.limit": "limit", "query.where": "where", "query": "find"}
+_SUBJECTS = {"why_not.source": "why_not"}
+_RENAMES = {"query.find": "find", "query.limit": "limit", "query.where": "where", "query": "find", **_SUBJECTS}
 
 
 async def _context(exchange: Exchange) -> msgspec.Struct:
@@ -27,7 +28,7 @@ async def _plan(exchange: Exchange) -> msgspec.Struct:
 
 async def _select(exchange: Exchange) -> msgspec.Struct:
     message = planning.select_message(await exchange.body(planning.SelectRequest))
-    answer = await exchange.call(exchange.upstream.planner.Select, message)
+    answer = await exchange.call(exchange.upstream.planner.Select, message, _SUBJECTS)
     exchange.trace_id = answer.plan.trace_id
     return plans.select_answer(answer)
 
