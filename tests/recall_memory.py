@@ -281,7 +281,7 @@ def facts(found: Recalled, *, numbers: bool = True) -> dict[str, object]:
     internal = ("source_no", "node_no", "span_no")
     columns = (
         "source_hi", "source_lo", "version", "start", "end", "kind", "span_class", "tokens", "score", "valid_from",
-        "valid_to", "parts", *(internal if numbers else ()),
+        "valid_to", *(internal if numbers else ()),
     )  # fmt: skip
     exact = {name: (getattr(found, name).dtype.str, getattr(found, name).tobytes()) for name in columns}
     return {**exact, "kinds": found.kinds, "stats": found.stats}

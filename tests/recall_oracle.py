@@ -7,13 +7,13 @@ their own tests.
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 from recall_oracle_arithmetic import HOUR, dot, idf_of, midnight, overlap, quantised, rounded, terms_of, tokens_of
+from recall_oracle_told import LookedAt, Row, Told
 from telha_planner.core.fusion import fuse_one
 from telha_planner.core.request import Leg
 from telha_planner.memory import tables
@@ -23,37 +23,6 @@ from telha_planner.models.speakers import speaker_id
 from telha_planner.models.stop_words import question_terms, telling_terms
 from telha_planner.models.word_forms import forms_of
 from telha_planner.recall.ports import RecallQuery
-
-
-class Row(NamedTuple):
-    """What Recalled says of one row."""
-
-    node_id: bytes
-    source_id: bytes
-    version: int
-    start: int
-    end: int
-    kind: str
-    span_class: int
-    tokens: int
-    score: float
-    parts: tuple[float, float, float, float]
-
-
-@dataclass
-class Told:
-    """The oracle's answer."""
-
-    rows: list[Row]
-    legs: tuple[int, int, int, int]
-    nodes: int
-    nodes_without_spans: int
-    kind_missing: int
-    slices_missing: int
-    zero_score: int
-    pool_capped: int
-    below_floor: int
-    best_evidence: float | None
 
 
 class Oracle:
@@ -246,16 +215,23 @@ class Oracle:
 
         words_best = max((words[no] for no in passages), default=0.0)
         meaning_best = max((meaning[no] for no in passages), default=0.0)
-        g = {}
+        g, parts = {}, {}
         for no in version:
             context = share * (min(1.0, meaning[no] / meaning_best) if meaning_best else 0.0) + (1.0 - share) * (
                 min(1.0, words[no] / words_best) if words_best else 0.0
             )
             g[no] = f[no] + scoring.context_weight * context
+            part = max((float(worth[s]) / best_worth for s in sources_of[no]), default=0.0) if best_worth else 0.0
+            spoken = min(1.0, said[no] / best_said) if best_said else 0.0
             if g[no] > 0.0:
-                part = max((float(worth[s]) / best_worth for s in sources_of[no]), default=0.0) if best_worth else 0.0
                 g[no] += scoring.source_weight * part
-                g[no] += scoring.speaker_weight * (min(1.0, said[no] / best_said) if best_said else 0.0)
+                g[no] += scoring.speaker_weight * spoken
+            factors = (
+                scoring.other_days_weight if no in other_days else 1.0,
+                scoring.window_weight if window[no] else 1.0,
+            )
+            counted = (part if scoring.source_weight else 0.0, spoken if scoring.speaker_weight else 0.0)
+            parts[no] = (semantic[no], lexical[no], context, *counted, *factors)
             if no in other_days:
                 g[no] *= scoring.other_days_weight
             if window[no]:
@@ -278,8 +254,9 @@ class Oracle:
         if query.find is not None and Leg.STRUCTURED in query.legs:
             of_type = [no for no in version if version[no].type == query.find and packable(no)]
             structured = sorted(of_type, key=lambda no: ident[no])[: query.find_limit]
-        lexical_leg = [no for no in by_lexical if packable(no)][: query.top_k] if Leg.LEXICAL in query.legs else []
-        semantic_leg = [no for no in by_semantic if packable(no)][: query.top_k] if Leg.SEMANTIC in query.legs else []
+        ranked_by_words = [no for no in by_lexical if packable(no)] if Leg.LEXICAL in query.legs else []
+        ranked_by_meaning = [no for no in by_semantic if packable(no)] if Leg.SEMANTIC in query.legs else []
+        lexical_leg, semantic_leg = ranked_by_words[: query.top_k], ranked_by_meaning[: query.top_k]
         roots = {*structured, *lexical_leg, *semantic_leg}
         incident: dict[int, list[Any]] = defaultdict(list)
         following: dict[int, list[Any]] = defaultdict(list)
@@ -289,9 +266,10 @@ class Oracle:
                 if row.type == "next" and row.source_no is not None:
                     following[one].append((two, row.confidence))
         decay = dict.fromkeys(roots, 1.0)
+        length: dict[tuple[int, float], int] = {(no, 1.0): 0 for no in roots}
         for hops in ([incident] * query.expand_depth, [following] * (2 if query.expand_depth == 1 else 0)):
             paths = dict.fromkeys(roots, 1.0)
-            for followed in hops:
+            for hop, followed in enumerate(hops, 1):
                 further: dict[int, float] = {}
                 for no, carried in paths.items():
                     for other, confidence in followed[no][: self.hub_cap]:
@@ -299,6 +277,7 @@ class Oracle:
                         further[other] = max(further.get(other, -1.0), arriving)
                 for no, arriving in further.items():
                     decay[no] = max(decay.get(no, -1.0), arriving)
+                    length[no, arriving] = min(hop, length.get((no, arriving), hop))
                 paths = further
         unscored = query.question is None and query.vector is None
         score = {}
@@ -308,14 +287,17 @@ class Oracle:
 
         pool = sorted((no for no in score if score[no] > 0), key=lambda no: (-score[no], ident[no]))
         zero = len(score) - len(pool)
+        fate = dict.fromkeys(score, "ZERO_SCORE")
         windows: list[Any] = []
         offered = []
         for no in pool:
             own = of_version[version[no].version_no]
             if version[no].type == "window":
                 if not packable(no):
+                    fate[no] = "WINDOW_TOO_LARGE"
                     continue
                 if any(overlap(span, other) for span in own for other in windows):
+                    fate[no] = "POORER_WINDOW"
                     continue
                 windows += own
             offered.append(no)
@@ -325,6 +307,27 @@ class Oracle:
         kept = [
             no for no in capped if floor == 0.0 or no in structured or (best_evidence >= floor and around[no] >= enough)
         ]
+
+        fate.update(
+            dict.fromkeys(offered, "POOL_CAPPED")
+            | dict.fromkeys(capped, "BELOW_FLOOR")
+            | dict.fromkeys(kept, "OFFERED")
+        )
+        place = lambda no, ranked: 1 + ranked.index(no) if no in ranked else 0  # noqa: E731
+        looked_at = {
+            ident[no]: LookedAt(
+                score[no],
+                None if unscored else similarity[no],
+                None if unscored else parts[no],
+                carried,
+                length[no, carried],
+                (no in structured, no in semantic_leg, no in lexical_leg),
+                (place(no, structured), place(no, ranked_by_meaning), place(no, ranked_by_words)),
+                around[no] if floor > 0.0 else None,
+                fate[no],
+            )
+            for no, carried in decay.items()
+        }
 
         lengths = {(row.source_no, row.version_tx): row.length for row in self.rows["source_version"]}
         sources = {row.source_no: row for row in self.rows["source"]}
@@ -339,7 +342,6 @@ class Oracle:
                 if span.kind is None:
                     missing_kind.add(span.span_no)
                 source = sources[span.source_no]
-                parts = (semantic[no], lexical[no]) if not unscored else (0.0, 0.0)
                 rows.append(
                     Row(
                         ident[no],
@@ -351,12 +353,12 @@ class Oracle:
                         source.span_class,
                         tokens_of(span, query.encoding),
                         score[no],
-                        (*parts, decay[no], float(no in structured)),
                     )
                 )
         legs = (len(structured), len(semantic_leg), len(lexical_leg), len(set(decay) - roots))
         return Told(
             sorted(rows),
+            looked_at,
             legs,
             len(offered),
             without,

@@ -6,7 +6,8 @@ import pytest
 from ingest_builders import record_of
 from memory_builders import JUNE, a_tenant, a_writer, uid
 from recall_memory import a_query, facts
-from recall_oracle import Oracle, Row
+from recall_oracle import Oracle
+from recall_oracle_told import Row
 from telha_planner.columns.ids import whole
 from telha_planner.columns.snapshot import Snapshot
 from telha_planner.columns.tenant import Columns
@@ -123,12 +124,10 @@ class Book:
 def rows_of(found: Recalled, snapshot: Snapshot) -> list[Row]:
     ids, sources = snapshot.node_ids(found.node_no), whole(found.source_hi, found.source_lo)
     numbers = zip(found.version.tolist(), found.start.tolist(), found.end.tolist(), found.kind.tolist(), strict=True)
-    rest = zip(
-        found.span_class.tolist(), found.tokens.tolist(), found.score.tolist(), found.parts.tolist(), strict=True
-    )
+    rest = zip(found.span_class.tolist(), found.tokens.tolist(), found.score.tolist(), strict=True)
     return [
-        Row(ids[index], sources[index], version, start, end, found.kinds[kind], span_class, tokens, score, tuple(parts))
-        for index, ((version, start, end, kind), (span_class, tokens, score, parts)) in enumerate(
+        Row(ids[index], sources[index], version, start, end, found.kinds[kind], span_class, tokens, score)
+        for index, ((version, start, end, kind), (span_class, tokens, score)) in enumerate(
             zip(numbers, rest, strict=True)
         )
     ]

@@ -3,8 +3,11 @@
 from pathlib import Path
 
 import pytest
-from recall_memory import Memory, recalled, uid
+from recall_memory import Memory, a_query, recalled, uid
+from telha_planner.columns.tenant import Columns
+from telha_planner.recall.detail import Fate
 from telha_planner.recall.ports import Scoring
+from telha_planner.recall.recall import recall_in_detail
 
 EVEN = Scoring(alpha=0.0, sharpening=1)
 """S is the decay of what has a similarity at all."""
@@ -30,8 +33,15 @@ def test_two_passages_to_either_side_are_reached(memory, depth, reached):
 
 def test_two_steps_decay_twice(memory):
     """R2: by the decay of each."""
-    decays = recalled(memory, question="tram ship", top_k=1, scoring=EVEN, largest_window=1).parts[:, 2]
-    assert sorted(decays.tolist()) == [0.25, 0.5, 1.0]
+    snapshot = Columns(memory.store, 1 << 30).at(memory.tenant, memory.tx)
+    query = a_query(memory, question="tram ship", top_k=1, scoring=EVEN, largest_window=1)
+    _, detail = recall_in_detail(snapshot, query)
+    offered = detail.fate == Fate.OFFERED
+    assert sorted(zip(detail.hops[offered], detail.nodes.decay[offered], strict=True)) == [
+        (0, 1.0),
+        (1, 0.5),
+        (2, 0.25),
+    ]
 
 
 def test_other_edges_take_one_step(memory):

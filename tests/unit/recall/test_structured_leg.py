@@ -18,7 +18,7 @@ from telha_planner.memory.query import compiled
 from telha_planner.memory.records import NodeRecord
 from telha_planner.patience import Patience, lasting
 from telha_planner.recall import structured
-from telha_planner.recall.recall import _structured
+from telha_planner.recall.legs import _structured
 from telha_planner.recall.structured import after, of_type, satisfying
 
 FAR = JUNE + 10**15

@@ -7,6 +7,7 @@ visibility, so that what is hidden from a request cannot change what it sees.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,7 +21,28 @@ from .ports import HUB_CAP
 _GREATEST = np.uint64(2**64 - 1)
 
 
-def expand(view: View, roots: Int64, depth: int, hop_decay: float) -> tuple[Int64, Float64]:
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """
+    The edges that one hop followed; columns of equal length.
+
+    Attributes:
+        origin, place: Places at their two ends.
+        carried: Decay at *origin*.
+        arriving: Decay at *place* of the path that leads over this edge.
+    """
+
+    origin: Int64
+    place: Int64
+    carried: Float64
+    arriving: Float64
+
+
+Trail = list[list[Steps]]
+"""Every walk, hop by hop; a walk goes on from where its hop before led."""
+
+
+def expand(view: View, roots: Int64, depth: int, hop_decay: float, trail: Trail | None = None) -> tuple[Int64, Float64]:
     """
     Follow edges from *roots*.
 
@@ -29,27 +51,34 @@ def expand(view: View, roots: Int64, depth: int, hop_decay: float) -> tuple[Int6
         roots: Places, ascending and distinct.
         depth: Hops; 0 reaches nothing.
         hop_decay: Decay per hop; each edge's confidence multiplies it.
+        trail: Is given what was followed, if somebody wants to know; `paths.py` reads it.
 
     Returns:
         Places, roots included, ascending; and each one's greatest decay over all paths, 1 for roots.
     """
     edges = view.columns.edges
-    reached, decay = _walked(view, roots, [edges.of_node] * depth, hop_decay)
+    reached, decay = _walked(view, roots, [edges.of_node] * depth, hop_decay, trail)
     if depth == 1:
-        beside, along = _walked(view, roots, [edges.next_of_node] * 2, hop_decay)
+        beside, along = _walked(view, roots, [edges.next_of_node] * 2, hop_decay, trail)
         return _merged(reached, decay, beside, along)
     return reached, decay
 
 
-def _walked(view: View, roots: Int64, hops: Sequence[Lists], hop_decay: float) -> tuple[Int64, Float64]:
+def _walked(
+    view: View, roots: Int64, hops: Sequence[Lists], hop_decay: float, trail: Trail | None
+) -> tuple[Int64, Float64]:
+    walk: list[Steps] = []
+    if trail is not None:
+        trail.append(walk)
     reached, decay = roots, np.ones(len(roots))
     frontier, carried = reached, decay
     for lists in hops:
         owner, edge, place = _followed(view, frontier, lists)
         before, known = reached, decay
-        reached, decay = _merged(
-            before, known, place, carried[owner] * (hop_decay * view.columns.edges.confidence[edge])
-        )
+        arriving = carried[owner] * (hop_decay * view.columns.edges.confidence[edge])
+        if trail is not None:
+            walk.append(Steps(frontier[owner], place, carried[owner], arriving))
+        reached, decay = _merged(before, known, place, arriving)
         # Only what has just been reached, or reached better, can lead on to something new.
         better = np.ones(len(reached), bool)
         at = np.searchsorted(reached, before)

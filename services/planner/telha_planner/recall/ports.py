@@ -111,7 +111,6 @@ class Recalled:
         span_no: The span's number in the store.
         valid_from, valid_to: Validity of the node version.
         tokens: Counts of *encoding*, -1 where the pipeline has to count the text.
-        parts: Score parts per row for explain: columns semantic, lexical, decay, structured.
     """
 
     source_no: Int64
@@ -129,7 +128,6 @@ class Recalled:
     span_no: Int64
     valid_from: Int64
     valid_to: Int64
-    parts: npt.NDArray[np.float64]
     stats: RecallStats
 
     def __len__(self) -> int:

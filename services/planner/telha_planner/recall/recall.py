@@ -6,72 +6,56 @@ Rule: the result is a function of the query and of what is visible at its two in
 writes, or of other spaces.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from telha_planner.columns.ranking import best, union
+from telha_planner.columns.ranking import best
 from telha_planner.columns.snapshot import Snapshot
 from telha_planner.columns.spans import UNKNOWN
 from telha_planner.columns.view import View
 from telha_planner.core.fusion import fuse
-from telha_planner.core.model import Float64, Int32, Int64
+from telha_planner.core.model import Bools, Float64, Int32, Int64
 from telha_planner.core.plan import LegCounts, RecallStats
-from telha_planner.core.request import Leg
-from telha_planner.models.dates import named_days
-from telha_planner.models.stop_words import question_terms, telling_terms
-from telha_planner.models.word_forms import forms_of
 
-from . import structured
-from .candidates import BODY, WINDOW, is_window, offered_windows, packable_windows, sliceable, spans_of, tokens_of
-from .dates import Dates
-from .expansion import expand
+from .candidates import BODY, is_window, offered_windows, packable_windows, sliceable, spans_of, tokens_of
+from .detail import Fate, RecallDetail, Scored, found_by, ranks
+from .expansion import Trail, expand
 from .floor import Evidence
-from .lexical import Lexical
+from .legs import Legs, run_legs
+from .paths import paths
 from .ports import POOL_NODES, Recalled, RecallQuery
-from .scoring import FOREMOST, Parts, similarity
-from .semantic import NO_VECTORS, Semantic, model_of
-from .speakers import Speakers
-
-_NOWHERE = np.empty(0, np.int64)
-_DEEPER = 4
-_STRUCTURED = 3
-"""The column of the parts that says what the structured leg found."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Legs:
-    """What the legs found, by place, and what similarity needs to know."""
-
-    structured: Int64
-    semantic: Int64
-    lexical: Int64
-    foremost: Int64
-    words: Lexical | None
-    vectors: Semantic | None
-    speakers: Speakers | None
-    dates: Dates | None
-    skipped: str | None
-
-    @property
-    def roots(self) -> Int64:
-        return union(self.structured, self.semantic, self.lexical)
+from .scoring import Parts, similarity
 
 
 @dataclass(frozen=True, slots=True)
 class _Nodes:
-    """Scored nodes; columns of equal length."""
+    """Scored nodes; columns of equal length. *hit*: the structured leg found it."""
 
     places: Int64
     score: Float64
-    parts: npt.NDArray[np.float64]
+    hit: Bools
     evidence: Evidence | None
 
     def take(self, chosen: npt.NDArray[np.generic]) -> "_Nodes":
         evidence = None if self.evidence is None else self.evidence.take(chosen)
-        return _Nodes(self.places[chosen], self.score[chosen], self.parts[chosen], evidence)
+        return _Nodes(self.places[chosen], self.score[chosen], self.hit[chosen], evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Each step on the way from what was found or reached (*every*) to what enters the pool (*kept*)."""
+
+    legs: Legs
+    decay: Float64
+    parts: Parts | None
+    every: _Nodes
+    above: Bools
+    offered: _Nodes
+    capped: _Nodes
+    kept: _Nodes
 
 
 def recall(snapshot: Snapshot, query: RecallQuery) -> Recalled:
@@ -84,112 +68,66 @@ def recall(snapshot: Snapshot, query: RecallQuery) -> Recalled:
         ValueError: `query.tx_t` is after the snapshot.
     """
     view = snapshot.view(query.spaces, query.valid_t, query.tx_t)
-    legs = _run_legs(snapshot, view, query)
-    roots = legs.roots
-    places, decay = expand(view, roots, query.expand_depth, query.scoring.hop_decay)
-    nodes = _scored(view, query, legs, places, decay)
+    return _exploded(view, query, _found(snapshot, view, query))
+
+
+def recall_in_detail(snapshot: Snapshot, query: RecallQuery) -> tuple[Recalled, RecallDetail]:
+    """As `recall`, with all that it knows of each node that it looked at; bit-equal to it."""
+    view = snapshot.view(query.spaces, query.valid_t, query.tx_t)
+    trail: Trail = []
+    found = _found(snapshot, view, query, trail)
+    places = found.every.places
+    hops, path = paths(view, trail, np.sort(found.legs.roots), places, found.decay)
+    detail = RecallDetail(
+        view=view,
+        query=query,
+        nodes=_scored_columns(view, query, found.legs, found.decay, found.every, found.parts),
+        found_by=found_by(found.legs, places),
+        hops=hops,
+        path=path,
+        fate=_fates(view, query, found),
+        others=partial(_others, view, query, found.legs),
+    )
+    return _exploded(view, query, found), detail
+
+
+def _found(snapshot: Snapshot, view: View, query: RecallQuery, trail: Trail | None = None) -> _Found:
+    legs = run_legs(snapshot, view, query)
+    places, decay = expand(view, legs.roots, query.expand_depth, query.scoring.hop_decay, trail)
+    nodes, parts = _scored(view, query, legs, places, decay, told=trail is not None)
     above = nodes.score > 0
     offered = _without_poor_windows(view, query, nodes.take(above))
     capped = offered
     if len(offered.places) > POOL_NODES:
         capped = offered.take(best(offered.score, POOL_NODES, view.hi[offered.places], view.lo[offered.places]))
-    kept = _above_floor(query, capped)
-    counts = LegCounts(
-        query=len(legs.structured),
-        vector=len(legs.semantic),
-        lexical=len(legs.lexical),
-        traversal=len(places) - len(roots),
-    )
-    return _exploded(
-        view,
-        query,
-        kept,
-        RecallStats(
-            legs=counts,
-            nodes=len(offered.places),
-            zero_score=len(places) - int(np.count_nonzero(above)),
-            pool_capped=len(offered.places) - len(capped.places),
-            vector_leg_skipped=legs.skipped,
-            min_similarity=query.min_similarity,
-            below_floor=len(capped.places) - len(kept.places),
-            best_evidence=None if nodes.evidence is None else nodes.evidence.best,
+    return _Found(legs, decay, parts, nodes, above, offered, capped, _above_floor(query, capped))
+
+
+def _stats(query: RecallQuery, found: _Found) -> RecallStats:
+    legs, looked_at = found.legs, len(found.every.places)
+    return RecallStats(
+        legs=LegCounts(
+            query=len(legs.structured),
+            vector=len(legs.semantic),
+            lexical=len(legs.lexical),
+            traversal=looked_at - len(legs.roots),
         ),
+        nodes=len(found.offered.places),
+        zero_score=looked_at - int(np.count_nonzero(found.above)),
+        pool_capped=len(found.offered.places) - len(found.capped.places),
+        vector_leg_skipped=legs.skipped,
+        min_similarity=query.min_similarity,
+        below_floor=len(found.capped.places) - len(found.kept.places),
+        best_evidence=None if found.every.evidence is None else found.every.evidence.best,
     )
 
 
-def _run_legs(snapshot: Snapshot, view: View, query: RecallQuery) -> _Legs:
-    found = {Leg.STRUCTURED: _NOWHERE, Leg.SEMANTIC: _NOWHERE, Leg.LEXICAL: _NOWHERE}
-    foremost = [_NOWHERE]
-    depth = max(query.top_k, FOREMOST)
-    skipped = query.skipped
-    if query.find is not None and Leg.STRUCTURED in query.legs:
-        found[Leg.STRUCTURED] = _structured(snapshot, view, query, query.find)
-    words = speakers = dates = None
-    if query.question is not None:
-        terms = question_terms(query.question)
-        words = Lexical(view, terms, query.scoring, forms_of(query.question), telling_terms(query.question))
-        speakers = Speakers(view, terms)
-        dates = Dates(named_days(query.question, query.valid_t))
-        scores = words.scores
-        ranked = best(scores, depth, view.hi, view.lo, positive=True)
-        foremost.append(ranked[:FOREMOST])
-        leg = _packable(view, query, ranked)
-        while len(leg) < query.top_k and len(ranked) == depth:
-            # Windows that could not be packed take nobody's place: look further down.
-            depth *= _DEEPER
-            ranked = best(scores, depth, view.hi, view.lo, positive=True)
-            leg = _packable(view, query, ranked)
-        found[Leg.LEXICAL] = leg[: query.top_k]
-    vectors = None
-    if query.vector is not None:
-        model = model_of(view, query)
-        # What these spaces have no vectors of is the same as a model that nobody has vectors of.
-        if model is not None and len(view.vectors(model)):
-            vectors = Semantic(view, model, query.vector, query.top_k, query.scoring.min_cosine)
-            ranked = vectors.leg(len(vectors.places))
-            found[Leg.SEMANTIC] = _packable(view, query, ranked)[: query.top_k]
-            foremost.append(ranked[:FOREMOST])
-        elif Leg.SEMANTIC in query.legs:
-            skipped = skipped or NO_VECTORS
-    run = {leg: places if leg in query.legs else _NOWHERE for leg, places in found.items()}
-    return _Legs(
-        run[Leg.STRUCTURED],
-        run[Leg.SEMANTIC],
-        run[Leg.LEXICAL],
-        union(*foremost),
-        words,
-        vectors,
-        speakers,
-        dates,
-        skipped,
-    )
-
-
-def _structured(snapshot: Snapshot, view: View, query: RecallQuery, node_type: str) -> Int64:
-    hits, within = structured.of_type(view, node_type), None
-    if node_type == WINDOW:
-        hits, within = _packable(view, query, hits), (query.encoding, query.largest_window)
-    where = query.where
-    if where is None:
-        return hits[: query.find_limit]
-    key = (node_type, where.text, query.find_limit, within)
-    find = partial(structured.satisfying, snapshot, view, hits, where, query.find_limit)
-    return structured.remembered(view, key, find)
-
-
-def _packable(view: View, query: RecallQuery, places: Int64) -> Int64:
-    windows = np.flatnonzero(is_window(view, places))
-    if not len(windows):
-        return places
-    keep = np.ones(len(places), bool)
-    keep[windows] = packable_windows(view, places[windows], query.largest_window, query.encoding)
-    return places if keep.all() else places[keep]
-
-
-def _scored(view: View, query: RecallQuery, legs: _Legs, places: Int64, decay: Float64) -> _Nodes:
+def _scored(
+    view: View, query: RecallQuery, legs: Legs, places: Int64, decay: Float64, *, told: bool
+) -> tuple[_Nodes, Parts | None]:
     hit = np.isin(places, legs.structured, assume_unique=True)
+    parts = None
     if query.question is None and query.vector is None:
-        parts = Parts(np.zeros(len(places)), np.zeros(len(places)), np.zeros(len(places)), None)
         score = decay.copy()
     else:
         parts = similarity(
@@ -202,11 +140,49 @@ def _scored(view: View, query: RecallQuery, legs: _Legs, places: Int64, decay: F
             legs.dates,
             query.scoring,
             measured=query.min_similarity > 0.0,
+            told=told,
         )
         score = fuse(parts.similarity, decay, query.scoring.alpha)
     score[hit] = 1.0
-    explained = np.stack((parts.semantic, parts.lexical, decay, hit.astype(np.float64)), axis=1)
-    return _Nodes(places, score, explained, parts.evidence)
+    return _Nodes(places, score, hit, None if parts is None else parts.evidence), parts
+
+
+def _others(view: View, query: RecallQuery, legs: Legs, places: Int64) -> Scored:
+    decay = np.ones(len(places))
+    nodes, parts = _scored(view, query, legs, places, decay, told=True)
+    return _scored_columns(view, query, legs, decay, nodes, parts)
+
+
+def _scored_columns(
+    view: View, query: RecallQuery, legs: Legs, decay: Float64, nodes: _Nodes, parts: Parts | None
+) -> Scored:
+    return Scored(
+        places=nodes.places,
+        node_no=view.columns.nodes.no[view.node[nodes.places]],
+        score=nodes.score,
+        decay=decay,
+        similarity=None if parts is None else parts.similarity,
+        components=None if parts is None else parts.components,
+        evidence=nodes.evidence,
+        structured=nodes.hit,
+        rank=ranks(view, query, legs, nodes.places),
+    )
+
+
+def _fates(view: View, query: RecallQuery, found: _Found) -> npt.NDArray[np.uint8]:
+    places = found.every.places
+    fate = np.full(len(places), Fate.ZERO_SCORE, np.uint8)
+    fate[found.above] = Fate.POORER_WINDOW
+    windows = np.flatnonzero(found.above & is_window(view, places))
+    too_large = ~packable_windows(view, places[windows], query.largest_window, query.encoding)
+    fate[windows[too_large]] = Fate.WINDOW_TOO_LARGE
+    for nodes, left_by_it in (
+        (found.offered, Fate.POOL_CAPPED),
+        (found.capped, Fate.BELOW_FLOOR),
+        (found.kept, Fate.OFFERED),
+    ):
+        fate[np.searchsorted(places, nodes.places)] = left_by_it
+    return fate
 
 
 def _without_poor_windows(view: View, query: RecallQuery, nodes: _Nodes) -> _Nodes:
@@ -224,12 +200,11 @@ def _above_floor(query: RecallQuery, nodes: _Nodes) -> _Nodes:
     """What is evidence enough, or what the query's conditions found."""
     if nodes.evidence is None:
         return nodes
-    hit = nodes.parts[:, _STRUCTURED] > 0.0
-    return nodes.take(np.flatnonzero(hit | nodes.evidence.reaches(query.min_similarity)))
+    return nodes.take(np.flatnonzero(nodes.hit | nodes.evidence.reaches(query.min_similarity)))
 
 
-def _exploded(view: View, query: RecallQuery, nodes: _Nodes, stats: RecallStats) -> Recalled:
-    columns = view.columns
+def _exploded(view: View, query: RecallQuery, everything: _Found) -> Recalled:
+    columns, nodes = view.columns, everything.kept
     spans, sources = columns.spans, columns.sources
     found = spans_of(view, nodes.places)
     fits = sliceable(view, found.span)
@@ -257,19 +232,11 @@ def _exploded(view: View, query: RecallQuery, nodes: _Nodes, stats: RecallStats)
         span_no=spans.no[span],
         valid_from=columns.versions.valid_from[version],
         valid_to=columns.versions.valid_to[version],
-        parts=nodes.parts[owner],
-        stats=RecallStats(
-            legs=stats.legs,
-            nodes=stats.nodes,
+        stats=replace(
+            _stats(query, everything),
             nodes_without_spans=int(np.count_nonzero(np.bincount(found.node, minlength=len(nodes.places)) == 0)),
             kind_missing=len(np.unique(span[missing])) if missing.any() else 0,
             slices_missing=0 if fits.all() else len(np.unique(found.span[~fits])),
-            zero_score=stats.zero_score,
-            pool_capped=stats.pool_capped,
-            vector_leg_skipped=stats.vector_leg_skipped,
-            min_similarity=stats.min_similarity,
-            below_floor=stats.below_floor,
-            best_evidence=stats.best_evidence,
         ),
     )
 

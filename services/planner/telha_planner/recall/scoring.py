@@ -31,13 +31,40 @@ FOREMOST = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """Per chosen place: semantic(n), lexical(n), similarity(n), and if asked for its evidence, each in [0, 1]."""
+class Components:
+    """
+    What similarity is made of; columns over the chosen places, each value in [0, 1].
+
+    Attributes:
+        semantic: semantic(n).
+        lexical: lexical(n).
+        context: ctx(n).
+        source: src(n); 0 where δ is.
+        speaker: spk(n); 0 where ψ is, or nobody is named.
+        days: χ of what began on other days, else 1.
+        window: ω of windows, else 1.
+        share: λ'.
+        greatest: G.
+    """
 
     semantic: Float64
     lexical: Float64
+    context: Float64
+    source: Float64
+    speaker: Float64
+    days: Float64
+    window: Float64
+    share: float
+    greatest: float
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Per chosen place similarity(n), in [0, 1], and what was asked for beside it."""
+
     similarity: Float64
     evidence: Evidence | None
+    components: Components | None
 
 
 def similarity(
@@ -51,6 +78,7 @@ def similarity(
     scoring: Scoring,
     *,
     measured: bool = False,
+    told: bool = False,
 ) -> Parts:
     """
     Score *places*.
@@ -65,6 +93,7 @@ def similarity(
         dates: None without a question.
         scoring: The constants.
         measured: Whether evidence is asked for.
+        told: Whether the components are asked for.
     """
     every = union(places, foremost)
     leading = np.searchsorted(every, foremost)
@@ -82,18 +111,36 @@ def similarity(
     context = share * _relative(meaning, passages) + (1.0 - share) * _relative(words, passages)
     raised = own + scoring.context_weight * context
     matches = raised > 0.0
+    source = speaker = elsewhere = None
     if scoring.source_weight > 0.0:
-        raised = np.where(matches, raised + scoring.source_weight * _of_source(view, every, own, passages), 0.0)
+        source = _of_source(view, every, own, passages)
+        raised = np.where(matches, raised + scoring.source_weight * source, 0.0)
     if scoring.speaker_weight > 0.0 and speakers is not None and speakers.named:
-        raised = np.where(matches, raised + scoring.speaker_weight * _relative(speakers.shares(every), passages), 0.0)
+        speaker = _relative(speakers.shares(every), passages)
+        raised = np.where(matches, raised + scoring.speaker_weight * speaker, 0.0)
     if dates is not None and dates.named:
-        raised = np.where(dates.elsewhere(view, every, passages), scoring.other_days_weight * raised, raised)
+        elsewhere = dates.elsewhere(view, every, passages)
+        raised = np.where(elsewhere, scoring.other_days_weight * raised, raised)
     raised = np.where(windows, scoring.window_weight * raised, raised)
 
     among = np.searchsorted(every, places)
-    relative = _relative(raised, leading)[among]
+    relative = sharpened(_relative(raised, leading)[among], scoring.sharpening)
     found = evidence(len(view), within, foremost, lexical, semantic, share).take(among) if measured else None
-    return Parts(semantic_part[among], lexical_part[among], sharpened(relative, scoring.sharpening), found)
+    if not told:
+        return Parts(relative, found, None)
+    nothing = np.zeros(len(places))
+    components = Components(
+        semantic=semantic_part[among],
+        lexical=lexical_part[among],
+        context=context[among],
+        source=nothing if source is None else source[among],
+        speaker=nothing if speaker is None else speaker[among],
+        days=nothing + 1.0 if elsewhere is None else np.where(elsewhere[among], scoring.other_days_weight, 1.0),
+        window=np.where(windows[among], scoring.window_weight, 1.0),
+        share=share,
+        greatest=float(raised[leading].max(initial=0.0)),
+    )
+    return Parts(relative, found, components)
 
 
 def _relative(values: Float64, leading: Int64) -> Float64:

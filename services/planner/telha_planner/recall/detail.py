@@ -1,0 +1,140 @@
+"""
+What recall knows of each node that it looked at: the seam between recall and whoever explains a plan.
+
+It is made on request alone (`recall_in_detail`). Rule 1: nothing is computed a second time that decides; scores, parts
+and decays are those that the pool was made of. Rule 2: of a node that was not looked at, `others` says what it would
+have been; each value is a function of what is visible, never of which other nodes were found.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from telha_planner.columns.view import View
+from telha_planner.core.model import Float64, Int64, UInt8
+from telha_planner.core.request import Leg
+
+from .floor import Evidence
+from .legs import Legs, packable
+from .ports import RecallQuery
+from .scoring import Components
+
+LEGS = (Leg.STRUCTURED, Leg.SEMANTIC, Leg.LEXICAL)
+"""The legs in the order of the columns of `Scored.rank` and of the bits of `RecallDetail.found_by`."""
+
+
+class Fate(IntEnum):
+    """What recall decided about a node, in the order in which it decides; every node that it looked at has one."""
+
+    OFFERED = 0
+    """It is in the pool, unless it rests on no span."""
+    ZERO_SCORE = 1
+    WINDOW_TOO_LARGE = 2
+    POORER_WINDOW = 3
+    """A window that overlaps a better one."""
+    POOL_CAPPED = 4
+    BELOW_FLOOR = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """
+    Some nodes, scored; columns of equal length.
+
+    Attributes:
+        places: Their places in the view, ascending.
+        node_no: Their numbers in the store.
+        score: S(n), in [0, 1].
+        decay: Decay of the path, in [0, 1]; 1 for roots.
+        similarity: similarity(n), sharpened; None where there is neither a question nor a vector.
+        components: What similarity is made of; None with it.
+        evidence: The strength of evidence; None where no floor was applied.
+        structured: Whether the structured leg found it, which makes S 1.
+        rank: One column per leg of `LEGS`: the node's place, from 1, among all that the leg could find, be it more than
+            `top_k`; windows that could not be packed are not among them. 0: the leg did not run or could not find it
+            (nothing matches, no vector, too far for the rescored, not examined by `where`).
+    """
+
+    places: Int64
+    node_no: Int64
+    score: Float64
+    decay: Float64
+    similarity: Float64 | None
+    components: Components | None
+    evidence: Evidence | None
+    structured: npt.NDArray[np.bool_]
+    rank: Int64
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
+@dataclass(frozen=True, slots=True)
+class RecallDetail:
+    """
+    Every node that recall looked at: found by a leg or reached from there, in the pool or not.
+
+    Attributes:
+        view: What was visible; places are places in it.
+        query: What was asked.
+        nodes: Their scores.
+        found_by: Bits by `LEGS`, the first the lowest: the legs that found the node among their `top_k` (`find_limit`);
+            0 for what only expansion reached.
+        hops: Length of the path; 0 for what a leg found.
+        path: One row per node: places from the root to the node itself, filled with −1.
+        fate: One `Fate` per node.
+        others: Scores any visible nodes (places, ascending and distinct) as if a leg had found them: decay 1, hops 0.
+            They count in nothing else.
+    """
+
+    view: View
+    query: RecallQuery
+    nodes: Scored
+    found_by: UInt8
+    hops: Int64
+    path: Int64
+    fate: UInt8
+    others: Callable[[Int64], Scored]
+
+
+def found_by(legs: Legs, places: Int64) -> UInt8:
+    """Which legs found each of *places* (ascending, distinct), as bits by `LEGS`."""
+    bits = np.zeros(len(places), np.uint8)
+    for bit, found in enumerate((legs.structured, legs.semantic, legs.lexical)):
+        bits[np.isin(places, found, assume_unique=True)] |= np.uint8(1 << bit)
+    return bits
+
+
+def ranks(view: View, query: RecallQuery, legs: Legs, places: Int64) -> Int64:
+    """`Scored.rank` of *places* (ascending, distinct)."""
+    rank = np.zeros((len(places), len(LEGS)), np.int64)
+    rank[:, 0] = _positions(legs.structured, places)
+    if legs.vectors is not None and Leg.SEMANTIC in query.legs:
+        every = legs.vectors.leg(len(legs.vectors.places))
+        rank[:, 1] = _positions(packable(view, query, every), places)
+    if legs.words is not None and Leg.LEXICAL in query.legs:
+        rank[:, 2] = _positions(_by_words(view, query, legs.words.scores, places), places)
+    return rank
+
+
+def _by_words(view: View, query: RecallQuery, scores: Float64, places: Int64) -> Int64:
+    """What the lexical leg could find, best first, as far down as the last of *places*."""
+    matching = scores[places]
+    matching = matching[matching > 0.0]
+    if not len(matching):
+        return np.empty(0, np.int64)
+    above = packable(view, query, np.flatnonzero(scores >= matching.min()))
+    return above[np.lexsort((view.lo[above], view.hi[above], -scores[above]))]
+
+
+def _positions(ranked: Int64, places: Int64) -> Int64:
+    """The position from 1 in *ranked* (distinct) of each of *places* (ascending, distinct); 0 for those not in it."""
+    positions = np.zeros(len(places), np.int64)
+    if len(places):
+        at = np.minimum(np.searchsorted(places, ranked), len(places) - 1)
+        among = np.flatnonzero(places[at] == ranked)
+        positions[at[among]] = among + 1
+    return positions
