@@ -118,7 +118,7 @@ async def start_planner(script):
     """A gRPC server with every service that the gateway calls; returns it and its port."""
     server = grpc.aio.server()
     planner_pb2_grpc.add_PlannerServicer_to_server(
-        _servicer(planner_pb2_grpc.PlannerServicer, script, ("Plan", "Select")), server
+        _servicer(planner_pb2_grpc.PlannerServicer, script, ("Plan", "Select", "Replay", "Diff")), server
     )
     context_pb2_grpc.add_ContextServicer_to_server(
         _servicer(context_pb2_grpc.ContextServicer, script, ("Build",)), server

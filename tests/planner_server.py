@@ -24,6 +24,7 @@ from telha_planner.models.embedders.opening import opened
 from telha_planner.models.embedders.questions import Questions
 from telha_planner.models.tokenizers import Tokenizers
 from telha_planner.pipeline import Planning
+from telha_planner.replay import Replaying
 from telha_planner.server.administration import AdministrationSurface
 from telha_planner.server.admission import Admission
 from telha_planner.server.call import Service
@@ -37,6 +38,8 @@ from telha_planner.server.meters import Meters
 from telha_planner.server.planner import PlannerSurface
 from telha_planner.server.questions import QuestionThreads
 from telha_planner.server.quota import Quota
+from telha_planner.server.replay import Replays
+from telha_planner.server.trace_lookup import TraceLookup
 from telha_planner.server.trace_writer_port import TraceWriter
 from telha_planner.server.traces import TracesSurface
 from telha_planner.server.uploads import Uploads
@@ -175,11 +178,12 @@ class RealPlanner(PlannerServer):
     def _surfaces(self) -> list[Service]:
         self.spool = Spool.open(self.folder / "spool", self._spool_bytes)
         self.writer = TraceWriter(self.writer_address, self._token)
+        tokenizers = Tokenizers(self.config.tokens)
         planning = Planning(
             store=self.store,
             columns=self._columns,
             texts=SourceTexts(self.store, limit_bytes=1 << 26),
-            tokenizers=Tokenizers(self.config.tokens),
+            tokenizers=tokenizers,
             config=self.config,
             now=_now,
             new_trace_id=TraceIds(_now, os.urandom, self.spool.name).next,
@@ -202,9 +206,11 @@ class RealPlanner(PlannerServer):
         plans, contexts = Quota(server.plan_calls_per_minute), Quota(server.context_calls_per_minute)
         written = Quota(server.write_calls_per_minute)
         enabled = self.config.context.enabled
+        lookup = TraceLookup(planning, thread, spool, self.writer)
+        replays = Replays(Replaying(planning, self.store, self.config, tokenizers), thread, lookup, plans)
         context = ContextSurface(planning, self.threads, spool, contexts, self.meters, enabled=enabled)
         return [
-            PlannerSurface(planning, self.threads, spool, plans, self.meters).service(),
+            PlannerSurface(planning, self.threads, spool, plans, self.meters, replays).service(),
             context.service(),
             MemorySurface(
                 planning,

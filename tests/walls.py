@@ -17,7 +17,7 @@ from google.protobuf.message import Message
 from telha.administration.v1 import administration_pb2 as administration
 from telha.context.v1 import context_pb2 as context
 from telha.memory.v1 import memory_pb2 as memory
-from telha.planner.v1 import plan_pb2, planner_pb2
+from telha.planner.v1 import plan_pb2, planner_pb2, replay_pb2
 from telha.trace.v1 import trace_store_pb2, traces_pb2
 
 INTERNAL = "telha.trace.v1.TraceStore"
@@ -131,6 +131,14 @@ REQUESTS: dict[str, dict[str, Make]] = {
                     query=plan_pb2.NodeQuery(find=t.type), expand_depth=2, spaces=["*"], allow_ungrounded=True
                 ),
                 "by default": lambda t, _: plan(t, expand_depth=2),
+            },
+            "Replay": {
+                "in the spool": lambda t, _: replay_pb2.ReplayRequest(trace_id=t.trace),
+                "persisted": lambda t, _: replay_pb2.ReplayRequest(trace_id=t.stored_trace),
+            },
+            "Diff": {
+                "from it": lambda t, _: replay_pb2.DiffRequest(trace_id=t.trace, other_trace_id=t.trace),
+                "persisted": lambda t, _: replay_pb2.DiffRequest(trace_id=t.stored_trace, other_trace_id=t.trace),
             },
             "Select": {"its coordinates": lambda t, _: planner_pb2.SelectRequest(pool=[fragment(t)])},
         },

@@ -33,6 +33,7 @@ from telha_planner.memory.texts import SourceTexts
 from telha_planner.memory.writes import Writer
 from telha_planner.models.tokenizers import Tokenizers
 from telha_planner.pipeline import Planning
+from telha_planner.replay import Replaying
 from telha_planner.server.administration import AdministrationSurface
 from telha_planner.server.call import Call, Service
 from telha_planner.server.context import ContextSurface
@@ -43,6 +44,8 @@ from telha_planner.server.meters import Meters
 from telha_planner.server.planner import PlannerSurface
 from telha_planner.server.questions import QuestionThreads
 from telha_planner.server.quota import Quota
+from telha_planner.server.replay import Replays
+from telha_planner.server.trace_lookup import TraceLookup
 from telha_planner.server.traces import TracesSurface
 from telha_planner.server.uploads import Uploads
 from telha_planner.server.wire import decode
@@ -115,6 +118,8 @@ class Kept:
         """Nothing can be told."""
         raise Unavailable(part="the trace writer")
 
+    fetch_as_written = fetch
+
     browse = delete_tenant = fetch
 
 
@@ -185,12 +190,12 @@ class Stage:
             self.store, "acme", name="k", rights=RIGHTS, spaces=None, now=self._now, create_tenant=True
         )
         config, server = PlannerConfig(), ServerSettings(max_document_bytes=_LARGEST_DOCUMENT)
-        columns = Columns(self.store, 1 << 28)
+        columns, tokenizers = Columns(self.store, 1 << 28), Tokenizers(config.tokens)
         planning = Planning(
             store=self.store,
             columns=columns,
             texts=SourceTexts(self.store, limit_bytes=1 << 24),
-            tokenizers=Tokenizers(config.tokens),
+            tokenizers=tokenizers,
             config=config,
             now=self._now,
             new_trace_id=lambda: str(uuid.uuid4()),
@@ -203,8 +208,10 @@ class Stage:
         directory, free = Directory(self.store, self._now), Quota(0)
         deletions = Deletions(directory, thread, thread, planning.forget, planning.forget_erased, kept, self._now)
         meters = Meters()
+        replaying = Replaying(planning, self.store, config, tokenizers)
+        replays = Replays(replaying, thread, TraceLookup(planning, thread, kept, kept), free)
         services = [
-            PlannerSurface(planning, threads, kept, free, meters).service(),
+            PlannerSurface(planning, threads, kept, free, meters, replays).service(),
             ContextSurface(planning, threads, kept, free, meters, enabled=True).service(),
             MemorySurface(
                 planning, thread, written, written, Sources(self.store), Uploads.under(server), free

@@ -36,6 +36,7 @@ from telha_planner.models.embedders.questions import Questions
 from telha_planner.models.embedders.seam import EmbedderMissing
 from telha_planner.models.tokenizers import Tokenizers, TokenizersInvalid
 from telha_planner.pipeline import Planning
+from telha_planner.replay import Replaying
 from telha_planner.server.administration import AdministrationSurface
 from telha_planner.server.admission import Admission
 from telha_planner.server.context import ContextSurface
@@ -50,6 +51,8 @@ from telha_planner.server.planner import PlannerSurface
 from telha_planner.server.ports import Records
 from telha_planner.server.questions import QuestionThreads
 from telha_planner.server.quota import Quota
+from telha_planner.server.replay import Replays
+from telha_planner.server.trace_lookup import TraceLookup
 from telha_planner.server.trace_meters import MissedMeters, SpoolMeters, StreamMeters
 from telha_planner.server.trace_writer_port import TraceWriter
 from telha_planner.server.traces import TracesSurface
@@ -138,6 +141,7 @@ async def serve(config: PlannerConfig) -> None:
             threads,
             records,
             writer,
+            Replaying(planning, store, config, tokenizers),
             ingest,
             DocumentLanes(ingest, large),
             Sources(store),
@@ -245,6 +249,7 @@ def _listener(
     threads: QuestionThreads,
     records: Records,
     writer: TraceWriter,
+    replaying: Replaying,
     ingest: IngestProcess,
     documents: DocumentLanes,
     sources: Sources,
@@ -256,8 +261,10 @@ def _listener(
 ) -> Listener:
     plan_quota = Quota(config.server.plan_calls_per_minute)
     context_quota = Quota(config.server.context_calls_per_minute)
+    lookup = TraceLookup(planning, threads.plans, records, writer)
+    replays = Replays(replaying, threads.plans, lookup, plan_quota)
     surfaces = (
-        PlannerSurface(planning, threads, records, plan_quota, meters),
+        PlannerSurface(planning, threads, records, plan_quota, meters, replays),
         ContextSurface(planning, threads, records, context_quota, meters, enabled=config.context.enabled),
         MemorySurface(planning, threads.plans, ingest, documents, sources, uploads, write_quota),
         TracesSurface(planning, threads.plans, records, writer, config.server.max_message_bytes),

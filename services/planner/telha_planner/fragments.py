@@ -77,7 +77,7 @@ def read_fragments(request: SelectRequest, encoding: str, tokenizers: Tokenizers
     tokens, estimated = _counts(pool, encoding, tokenizers)
     lexical = len(pool) if request.question is not None else 0
     return Fragments(
-        columns=_columns(pool, scores),
+        columns=columns_of(pool, scores),
         tokens=tokens,
         estimated=estimated,
         texts=_texts(pool),
@@ -109,7 +109,8 @@ def _counts(pool: Sequence[Fragment], encoding: str, tokenizers: Tokenizers) -> 
     return tokens, estimated
 
 
-def _columns(pool: Sequence[Fragment], scores: Float64) -> FragmentColumns:
+def columns_of(pool: Sequence[Fragment | PoolEntry], scores: Float64) -> FragmentColumns:
+    """The columns of *pool*, whose scores are *scores*."""
     halves = np.frombuffer(b"".join(fragment.span.source_id for fragment in pool), dtype=">u8").reshape(-1, 2)
     kinds = tuple(sorted({fragment.kind for fragment in pool}))
     code = {kind: index for index, kind in enumerate(kinds)}

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import version
 from typing import Any, Protocol
 
 import numpy as np
@@ -43,7 +44,7 @@ from telha_planner.recall.recall import recall
 from telha_planner.recall.semantic import NO_VECTORS
 from telha_planner.resolution import Limits, Surface
 from telha_planner.select import select_pool
-from telha_planner.trace.record import Circumstances, encode_record
+from telha_planner.trace.record import Circumstances, Rules, encode_record
 
 REPLANS = 3
 """Times that a plan is made anew because an erasure took a text away under it (requirement R5)."""
@@ -86,6 +87,9 @@ class Planning:
         questions: The vectors of questions; None without an embedder.
         credentials: Is told which credentials hold, and which do not.
         stage: Is told the seconds of `recall` and of `select` (weighing to slicing).
+
+    Attributes:
+        rules: What all plans depend on, as records tell it.
     """
 
     def __init__(
@@ -114,7 +118,8 @@ class Planning:
         self._new_trace_id = new_trace_id
         self._questions = questions
         self._erasures: dict[int, int] = {}
-        self._fingerprint = resolution.fingerprint(config, None if questions is None else questions.embedder.model)
+        model = None if questions is None else questions.embedder.model
+        self.rules = Rules(resolution.fingerprint(config, model), resolution.settings(config, model), version("telha"))
 
     def caller(self, credential: str) -> Caller:
         """
@@ -199,7 +204,7 @@ class Planning:
             recorded_us=self._now(),
             caller=caller,
             sent=sent,
-            circumstances=Circumstances(None, None, (), None, None, "", self._fingerprint),
+            circumstances=Circumstances(None, None, (), None, None, "", self.rules),
             plan=plan,
             items=[planned.span for planned in plan.spans],
             pool=selected.entries,
@@ -235,8 +240,22 @@ class Planning:
             return QueryAnswer(nodes, len(places) > len(nodes), Window(valid_t, tx_t))
         raise Unavailable(part="a source that is being erased")
 
+    def replan(self, credential: str, request: PlanRequest, surface: Surface, pinned: QuestionVector) -> Drafted:
+        """
+        Plan as *surface* does, and leave no record.
+
+        Args:
+            pinned: What *request* is planned with, whatever embedder is configured; a vector of its own wins.
+        """
+        return self._recalled_plan(credential, request, surface, None, pinned)
+
     def _recalled_plan(
-        self, credential: str, request: PlanRequest, surface: Surface, asked: QuestionVector | None
+        self,
+        credential: str,
+        request: PlanRequest,
+        surface: Surface,
+        asked: QuestionVector | None,
+        pinned: QuestionVector | None = None,
     ) -> Drafted:
         for _ in range(REPLANS):
             caller, last_tx = self._authenticated(credential)
@@ -246,7 +265,7 @@ class Planning:
             window = resolution.resolve_window(request.window, last_tx, self._now())
             try:
                 snapshot = self._columns.at(caller.tenant, last_tx)
-                question = self._embedded(request, snapshot.active_model(window[1]), asked)
+                question = pinned or self._embedded(request, snapshot.active_model(window[1]), asked)
                 query = resolution.resolve_recall(request, limits, caller, self._config, window, question)
                 began = time.perf_counter()
                 recalled = recall(snapshot, query)
@@ -263,7 +282,8 @@ class Planning:
                 query_vector=None if query.vector is None else query.vector.astype("<f4").tobytes(),
                 vector_model=query.vector_model,
                 index_version=snapshot.index_version,
-                config_fingerprint=self._fingerprint,
+                rules=self.rules,
+                last_tx=last_tx,
             )
             return Drafted(plan, rows, recalled, snapshot, query, caller, circumstances)
         raise Unavailable(part="a source that is being erased")

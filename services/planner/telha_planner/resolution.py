@@ -4,7 +4,9 @@ What a request means before anything is read: defaults, ceilings, instants, spac
 Each surface differs from the others only here (requirement C1); after this step a plan is a plan.
 """
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import rfc8785
@@ -23,6 +25,7 @@ from telha_planner.recall.ports import RecallQuery, Scoring
 
 DEFAULT_FIND_LIMIT = 64
 _CONTEXT_LIMITS = {"max_tokens_ceiling", "max_spans_ceiling", "default_max_tokens"}
+_DIGEST_DIGITS = 16
 NO_EMBEDDER = "no embedder is configured and the request carries no vector"
 
 
@@ -184,9 +187,20 @@ def fingerprint(config: PlannerConfig, model: Model | None = None) -> str:
     Args:
         model: The embedder's; wherever it runs, its name and baseline decide what questions become.
     """
-    settings = config.model_dump(mode="json", include={"planner": True, "tokens": True, "context": _CONTEXT_LIMITS})
-    settings["embedding"] = None if model is None else model._asdict()
-    return f"b3:{blake3(rfc8785.dumps(settings)).hexdigest()}"
+    return f"b3:{blake3(rfc8785.dumps(_covered(config, model))).hexdigest()}"
+
+
+def settings(config: PlannerConfig, model: Model | None = None) -> dict[str, Any]:
+    """
+    The settings that `fingerprint` covers, by key, for the record.
+
+    Tables of reading models and tokenizer files, which may be long, stand there as a digest.
+    """
+    covered = _covered(config, model)
+    tokens = covered["tokens"]
+    for table in ("models", "tokenizer_files"):
+        tokens[table] = f"b3:{blake3(rfc8785.dumps(tokens[table])).hexdigest()[:_DIGEST_DIGITS]}"
+    return dict(_flat("", covered))
 
 
 def wants_vector(request: PlanRequest) -> bool:
@@ -194,6 +208,20 @@ def wants_vector(request: PlanRequest) -> bool:
     return (
         request.question is not None and request.vector is None and (not request.legs or Leg.SEMANTIC in request.legs)
     )
+
+
+def _covered(config: PlannerConfig, model: Model | None) -> dict[str, Any]:
+    chosen = config.model_dump(mode="json", include={"planner": True, "tokens": True, "context": _CONTEXT_LIMITS})
+    chosen["embedding"] = None if model is None else model._asdict()
+    return chosen
+
+
+def _flat(prefix: str, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _flat(f"{prefix}{key}.", value)
+        else:
+            yield f"{prefix}{key}", value
 
 
 def _floor(request: PlanRequest, config: PlannerConfig) -> float:

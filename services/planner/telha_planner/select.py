@@ -5,13 +5,16 @@ A server runs this behind `Planner.Select`; a Python program that has the packag
 same plan, to the hash (docs/select.md). What it does not get is a trace.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from telha_planner import resolution
 from telha_planner.config import PlannerConfig
-from telha_planner.core.plan import EvidencePlan
+from telha_planner.core.plan import EvidencePlan, RecallStats
 from telha_planner.core.request import SelectRequest
-from telha_planner.fragments import read_fragments
+from telha_planner.fragments import columns_of, read_fragments
 from telha_planner.models.tokenizers import Tokenizers
 from telha_planner.packing import finish, pack, weighed
 from telha_planner.trace.record import PoolEntry
@@ -30,6 +33,22 @@ class Selected:
     entries: tuple[PoolEntry, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """
+    What became of a pool before Phase B, as its trace tells.
+
+    Attributes:
+        tokenizer: The encoding that counted, `estimate`, or `caller`.
+        estimated: Whether any count is an estimate; the budget then is multiplied by 0.9 (requirement T3).
+        stats: What was scored.
+    """
+
+    tokenizer: str
+    estimated: bool
+    stats: RecallStats
+
+
 def select_pool(request: SelectRequest, config: PlannerConfig, tokenizers: Tokenizers) -> Selected:
     """
     Count, score, weigh and select the pool of *request*.
@@ -42,3 +61,26 @@ def select_pool(request: SelectRequest, config: PlannerConfig, tokenizers: Token
     packed = pack(pool, fragments.estimated, limits, config.planner.dedup_overlap)
     texts = [fragments.texts[row] for row in packed.rows.tolist()]
     return Selected(finish(packed, texts, fragments.tokenizer, fragments.stats), fragments.entries)
+
+
+def reselect(
+    request: SelectRequest,
+    entries: Sequence[PoolEntry],
+    counted: Counted,
+    config: PlannerConfig,
+    tokenizers: Tokenizers,
+) -> EvidencePlan:
+    """
+    Weigh and select a pool as it once entered Phase B: scores and tokens are those of *entries*.
+
+    The spans of the plan have no texts.
+
+    Args:
+        request: The limits; its pool does not count.
+        counted: What counted the tokens then.
+    """
+    limits = resolution.resolve_limits(request, resolution.select_surface(config), config, tokenizers)
+    columns = columns_of(entries, np.array([entry.score for entry in entries], dtype=np.float64))
+    pool = weighed(columns, np.array([entry.tokens for entry in entries], dtype=np.int64), config.planner)
+    packed = pack(pool, np.full(len(pool), counted.estimated), limits, config.planner.dedup_overlap)
+    return finish(packed, [""] * len(packed.rows), counted.tokenizer, counted.stats)

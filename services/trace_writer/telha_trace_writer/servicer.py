@@ -74,6 +74,8 @@ class TraceStoreServicer(trace_store_pb2_grpc.TraceStoreServicer):
         if row is None:
             metadata = {"resource": "trace"}
             await _refuse(context, grpc.StatusCode.NOT_FOUND, "NOT_FOUND", "no such trace", metadata)
+        if request.as_written:
+            return trace_store_pb2.FetchResponse(record=row.record)
         # The pool of a Select has up to 100,000 rows; other calls go on meanwhile.
         return trace_store_pb2.FetchResponse(trace=await asyncio.to_thread(_trace, row))
 

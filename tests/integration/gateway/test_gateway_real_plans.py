@@ -19,11 +19,16 @@ from rest_contract import check
 from telha_planner.config import ContextSettings, PlannerConfig
 from telha_planner.core.model import SpanClass, SpanRef
 from telha_planner.core.plan import PlannedSpan, plan_hash
+from telha_planner.models.tokenizers import Tokenizers
+from telha_planner.replay import Replaying
 from telha_planner.server.context import ContextSurface
 from telha_planner.server.dispatch import PlanThread
 from telha_planner.server.planner import PlannerSurface
 from telha_planner.server.questions import QuestionThreads
 from telha_planner.server.quota import Quota
+from telha_planner.server.replay import Replays
+from telha_planner.server.trace_lookup import TraceLookup
+from telha_planner.server.trace_writer_port import TraceWriter
 from telha_planner.trace.spool import Spool
 
 RUNBOOK = """# Deploys
@@ -48,7 +53,11 @@ def planner(folder, config):
 
     def services():
         spools.append(Spool.open(folder / "spool", 1 << 20))
-        planning = PlannerSurface(parts.planning, threads, spools[0], Quota(0), server.meters)
+        writer = TraceWriter(f"unix:{folder}/no-writer.sock", "token")
+        lookup = TraceLookup(parts.planning, thread, spools[0], writer)
+        replaying = Replaying(parts.planning, parts.store, config, Tokenizers(config.tokens))
+        replays = Replays(replaying, thread, lookup, Quota(0))
+        planning = PlannerSurface(parts.planning, threads, spools[0], Quota(0), server.meters, replays)
         context = ContextSurface(
             parts.planning, threads, spools[0], Quota(0), server.meters, enabled=config.context.enabled
         )

@@ -9,13 +9,14 @@ from memory_builders import rows_of
 from planner_server import RealPlanner
 from telha.context.v1 import context_pb2
 from telha.memory.v1 import memory_pb2
-from telha.planner.v1 import plan_pb2, planner_pb2
+from telha.planner.v1 import plan_pb2, planner_pb2, replay_pb2
 from telha.trace.v1 import traces_pb2
 from telha_client import Clarification, Document, Edge, Node, Span
 
 SECRET = "The night tram carries 秘密 gold 🧑‍🚀 סוד."
 QUESTION = "what does the night tram carry?"
 MEMORY = "telha.memory.v1.Memory"
+PLANNER = "telha.planner.v1.Planner"
 A = str(uuid4())
 SPACE_KEY, TENANT_KEY = ("acme", ("private", "other")), ("rival", None)
 
@@ -108,6 +109,8 @@ def reaches(source, version, node_id, trace_id):
         "PutArtifacts, made from it": (f"{MEMORY}/PutArtifacts", artifact(source)),
         "PutClarifications": (f"{MEMORY}/PutClarifications", clarification(node_id)),
         "Traces.Get": ("telha.trace.v1.Traces/Get", traces_pb2.GetRequest(trace_id=trace_id)),
+        "Planner.Replay": (f"{PLANNER}/Replay", replay_pb2.ReplayRequest(trace_id=trace_id)),
+        "Planner.Diff": (f"{PLANNER}/Diff", replay_pb2.DiffRequest(trace_id=trace_id, other_trace_id=trace_id)),
     }
 
 
@@ -119,7 +122,7 @@ def test_what_lies_behind_a_wall_is_answered_as_absent(walled, key, reach):
     theirs = reaches(walled.source, walled.version, walled.node, walled.traces[0])[reach]
     nobodys = reaches(str(uuid4()), walled.version, str(uuid4()), str(uuid4()))[reach]
     foreign, absent = walled.call(key, *theirs), walled.call(key, *nobodys)
-    if reach == "Traces.Get":
+    if foreign[0] == absent[0] == "UNAVAILABLE":
         # Without a trace writer nobody can say that an id is absent; each refusal names the id that was asked for.
         foreign, absent = ((code, words.split(" cannot ")[1]) for code, words in (foreign, absent))
     assert foreign == absent
@@ -129,11 +132,11 @@ def test_what_lies_behind_a_wall_is_answered_as_absent(walled, key, reach):
 
 ASKS = {
     "Plan": (
-        "telha.planner.v1.Planner/Plan",
+        f"{PLANNER}/Plan",
         lambda spaces: planner_pb2.PlanRequest(question=QUESTION, spaces=spaces, allow_ungrounded=True),
     ),
     "Plan, by type": (
-        "telha.planner.v1.Planner/Plan",
+        f"{PLANNER}/Plan",
         lambda spaces: planner_pb2.PlanRequest(
             query=plan_pb2.NodeQuery(find="fact"), expand_depth=2, spaces=spaces, allow_ungrounded=True
         ),

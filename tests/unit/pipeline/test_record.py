@@ -6,7 +6,7 @@ import xxhash
 from telha_planner.caller import Caller
 from telha_planner.core.model import SpanClass, SpanRef
 from telha_planner.core.plan import EvidencePlan, PlannedSpan, PlanStats, RecallStats
-from telha_planner.trace.record import Circumstances, PoolEntry, encode_record, exact_json
+from telha_planner.trace.record import Circumstances, PoolEntry, Rules, encode_record, exact_json
 
 SECRET_TEXT = "the vault code is 4711"
 SPAN = SpanRef(bytes(15) + b"\x01", 1_700_000_000_000_000, 3, 25)
@@ -20,7 +20,9 @@ def a_plan() -> EvidencePlan:
 
 
 def a_record(sent: dict, **changes):
-    circumstances = Circumstances(5, 4, ("main",), b"\0\0\x80?", None, "i1", "b3:f")
+    circumstances = Circumstances(
+        5, 4, ("main",), b"\0\0\x80?", None, "i1", Rules("b3:f", {"planner.alpha": 0.5}, "0.1.0")
+    )
     fields = {
         "kind": "plan",
         "trace_id": "t",

@@ -7,8 +7,8 @@ sources too stays, without the erased spans; its terms are counted anew from wha
 they may tell what the erased text said.
 Derived artifacts that were made from the source, or from such an artifact, are erased in the same way: their texts may
 tell what its text said.
-What stays is one row `(tenant, tx, source_id)` for each, by which replicas drop what they hold and replays can say
-"erased".
+What stays is one row `(tenant, tx, source_id, space)` for each, by which replicas drop what they hold and replays can
+say "erased".
 """
 
 from collections.abc import Container, Iterable
@@ -63,6 +63,7 @@ def erase(commit: Commit, source_id: bytes, spaces: tuple[str, ...] | None = Non
     if not found:
         raise NotFound(resource="source")
     sources = _with_artifacts(commit, found)
+    places = _spaces_of(commit, sources)
     resting = _resting(commit, sources.keys())
     mixed = {node_no: one for node_no, one in resting.items() if one.others}
     doomed = _numbers(commit, node.c.node_no, node.c.source_no, sources)
@@ -85,7 +86,10 @@ def erase(commit: Commit, source_id: bytes, spaces: tuple[str, ...] | None = Non
     _delete(commit, source.c.source_no, sources)
     commit.connection.execute(
         sa.insert(erasure),
-        [{"tenant": commit.tenant, "tx": commit.tx, "source_id": erased} for erased in sorted(set(sources.values()))],
+        [
+            {"tenant": commit.tenant, "tx": commit.tx, "source_id": erased, "space": name}
+            for erased, name in sorted(places.items())
+        ],
     )
     return ErasureReceipt(
         source_id=source_id,
@@ -113,6 +117,20 @@ def _with_artifacts(commit: Commit, source_nos: set[int]) -> dict[int, bytes]:
         )
         ids.update((row.source_no, row.source_id) for row in commit.connection.execute(statement))
     return ids
+
+
+def _spaces_of(commit: Commit, sources: Iterable[int]) -> dict[bytes, str | None]:
+    """By source id the name of its space; None where the id stands in several."""
+    names: dict[bytes, str | None] = {}
+    for chunk in chunks(sorted(sources)):
+        statement = (
+            sa.select(source.c.source_id, space.c.name)
+            .join(space, sa.and_(space.c.tenant == source.c.tenant, space.c.space_no == source.c.space_no))
+            .where(source.c.tenant == commit.tenant, source.c.source_no.in_(chunk))
+        )
+        for source_id, name in commit.connection.execute(statement):
+            names[source_id] = name if names.get(source_id, name) == name else None
+    return names
 
 
 def _resting(commit: Commit, sources: Container[int]) -> dict[int, _Resting]:

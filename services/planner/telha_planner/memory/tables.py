@@ -222,7 +222,7 @@ erasure = sa.Table(
     sa.Column("tenant", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("tx", BIG, primary_key=True, autoincrement=False),
     sa.Column("source_id", _ID, primary_key=True),  # zeros: what a whole space held beside its sources
-    sa.Column("space", sa.Text),  # set where a whole space was erased
+    sa.Column("space", sa.Text),  # where; null: in several, or a source before this was noted
 )
 
 derivation = sa.Table(

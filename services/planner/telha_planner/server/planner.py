@@ -1,4 +1,4 @@
-"""`Planner.Plan` and `Planner.Select`."""
+"""`Planner.Plan` and `Planner.Select`; `Planner.Replay` and `Planner.Diff` stand in replay.py."""
 
 import time
 from collections.abc import Callable
@@ -15,6 +15,7 @@ from .meters import Meters
 from .ports import Planning, Records
 from .questions import QuestionThreads
 from .quota import Quota
+from .replay import Replays
 from .translate_plan import plan_message, read_plan, read_select, window_message
 from .wire import decode
 
@@ -48,12 +49,20 @@ class PlannerSurface:
     Serves `telha.planner.v1.Planner`.
 
     Args:
-        quota: Calls of each key, Plan and Select together.
+        quota: Calls of each key, those of *replays* among them.
+        replays: The methods about traces.
     """
 
     def __init__(
-        self, planning: Planning, threads: QuestionThreads, records: Records, quota: Quota, meters: Meters
+        self,
+        planning: Planning,
+        threads: QuestionThreads,
+        records: Records,
+        quota: Quota,
+        meters: Meters,
+        replays: Replays,
     ) -> None:
+        self._replays = replays
         self._meters = meters
         self._planning = planning
         self._threads = threads
@@ -62,7 +71,7 @@ class PlannerSurface:
 
     def service(self) -> Service:
         """The service for the listener."""
-        return Service("telha.planner.v1.Planner", {"Plan": self.plan, "Select": self.select})
+        return Service("telha.planner.v1.Planner", {"Plan": self.plan, "Select": self.select, **self._replays.methods})
 
     async def plan(self, raw: bytes, call: Call) -> planner_pb2.PlanResponse:
         """Recall, weigh and select from memory."""

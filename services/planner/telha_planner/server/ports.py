@@ -25,6 +25,8 @@ from telha_planner.memory.records import (
 from telha_planner.memory.tenants import TenantInfo
 from telha_planner.memory.writes import Spaces
 from telha_planner.models.embedders.questions import QuestionVector
+from telha_planner.replay import Replayed
+from telha_planner.trace.recorded import Recorded
 
 
 class Planning(Protocol):
@@ -48,6 +50,13 @@ class Planning(Protocol):
 
     def query(self, credential: str, request: QueryRequest) -> QueryAnswer:
         """One page of the nodes that satisfy *request*."""
+
+
+class Replaying(Protocol):
+    """Records made anew, on the plan thread."""
+
+    def replay(self, credential: str, recorded: Recorded, request: PlanRequest | SelectRequest) -> Replayed:
+        """The plan of *recorded* as it would be now, beside what it was; raises `NotFound` for a key that may not."""
 
 
 class Records(Protocol):
@@ -80,6 +89,17 @@ class TraceStore(Protocol):
 
         *allowed* is as in `browse`. The spools *searched* do not have it.
         """
+
+    async def fetch_as_written(
+        self,
+        tenant: str,
+        allowed: tuple[str, ...],
+        key_id: str,
+        trace_id: str,
+        searched: Sequence[str],
+        deadline: float,
+    ) -> bytes | None:
+        """As `fetch`: the record as it was written."""
 
     async def browse(
         self, tenant: str, allowed: tuple[str, ...], key_id: str, request: traces_pb2.ListRequest, deadline: float

@@ -76,19 +76,50 @@ class TraceWriter:
         Raises:
             TracePending: The writer cannot tell at this moment, or does not answer in time.
         """
+        found = await self._fetch(tenant, allowed, key_id, trace_id, searched, deadline, as_written=False)
+        return None if found is None else found.trace
+
+    async def fetch_as_written(
+        self,
+        tenant: str,
+        allowed: tuple[str, ...],
+        key_id: str,
+        trace_id: str,
+        searched: Iterable[str],
+        deadline: float,
+    ) -> bytes | None:
+        """As `fetch`: the record as it was written."""
+        found = await self._fetch(tenant, allowed, key_id, trace_id, searched, deadline, as_written=True)
+        return None if found is None else found.record
+
+    async def _fetch(
+        self,
+        tenant: str,
+        allowed: tuple[str, ...],
+        key_id: str,
+        trace_id: str,
+        searched: Iterable[str],
+        deadline: float,
+        *,
+        as_written: bool,
+    ) -> trace_store_pb2.FetchResponse | None:
         request = trace_store_pb2.FetchRequest(
-            tenant=tenant, trace_id=trace_id, searched_spools=searched, allowed_spaces=allowed, key_id=key_id
+            tenant=tenant,
+            trace_id=trace_id,
+            searched_spools=searched,
+            allowed_spaces=allowed,
+            key_id=key_id,
+            as_written=as_written,
         )
         within_s = min(FETCH_TIMEOUT_S, _left(deadline) * FETCH_SHARE)
         try:
-            found = await self._stub.Fetch(request, timeout=within_s, metadata=self._metadata)
+            return await self._stub.Fetch(request, timeout=within_s, metadata=self._metadata)
         except grpc.aio.AioRpcError as failure:
             if failure.code() == grpc.StatusCode.NOT_FOUND:
                 return None
             if failure.code() == grpc.StatusCode.DEADLINE_EXCEEDED or _reason(failure) == TracePending.reason:
                 raise TracePending(trace_id=trace_id) from failure
             raise self._meaning(failure, TracePending(trace_id=trace_id)) from failure
-        return found.trace
 
     async def browse(
         self, tenant: str, allowed: tuple[str, ...], key_id: str, request: traces_pb2.ListRequest, deadline: float

@@ -23,6 +23,22 @@ RECORD_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
+class Rules:
+    """
+    What all plans of one planner depend on.
+
+    Attributes:
+        config_fingerprint: `b3:` hash over the settings that a plan depends on.
+        settings: These settings, by key.
+        software: Version of the planner.
+    """
+
+    config_fingerprint: str
+    settings: Mapping[str, Any]
+    software: str
+
+
+@dataclass(frozen=True, slots=True)
 class Circumstances:
     """
     What a call depended on besides its request.
@@ -32,7 +48,8 @@ class Circumstances:
         spaces: Spaces that were read; None for all of the tenant.
         query_vector: float32 little-endian, as used.
         index_version: Version of the index that answered.
-        config_fingerprint: `b3:` hash over the settings that a plan depends on.
+        rules: What every call of the planner depends on.
+        last_tx: The newest commit that the planner knew, µs; None for Select.
     """
 
     valid_t: int | None
@@ -41,7 +58,8 @@ class Circumstances:
     query_vector: bytes | None
     vector_model: str | None
     index_version: str
-    config_fingerprint: str
+    rules: Rules
+    last_tx: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +124,10 @@ def encode_record(
             "tokenizer": stats.tokenizer,
             "token_estimate": stats.token_estimate,
             "index_version": circumstances.index_version,
-            "config_fingerprint": circumstances.config_fingerprint,
+            "config_fingerprint": circumstances.rules.config_fingerprint,
+            "settings": dict(circumstances.rules.settings),
+            "software": circumstances.rules.software,
+            "last_tx": circumstances.last_tx,
             "query_vector": circumstances.query_vector,
             "vector_model": circumstances.vector_model,
             "exclusions": [],

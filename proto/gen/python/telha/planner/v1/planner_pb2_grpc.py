@@ -4,6 +4,7 @@ import grpc
 import warnings
 
 from telha.planner.v1 import planner_pb2 as telha_dot_planner_dot_v1_dot_planner__pb2
+from telha.planner.v1 import replay_pb2 as telha_dot_planner_dot_v1_dot_replay__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
 GRPC_VERSION = grpc.__version__
@@ -48,6 +49,16 @@ class PlannerStub:
                 request_serializer=telha_dot_planner_dot_v1_dot_planner__pb2.SelectRequest.SerializeToString,
                 response_deserializer=telha_dot_planner_dot_v1_dot_planner__pb2.SelectResponse.FromString,
                 _registered_method=True)
+        self.Replay = channel.unary_unary(
+                '/telha.planner.v1.Planner/Replay',
+                request_serializer=telha_dot_planner_dot_v1_dot_replay__pb2.ReplayRequest.SerializeToString,
+                response_deserializer=telha_dot_planner_dot_v1_dot_replay__pb2.ReplayResponse.FromString,
+                _registered_method=True)
+        self.Diff = channel.unary_unary(
+                '/telha.planner.v1.Planner/Diff',
+                request_serializer=telha_dot_planner_dot_v1_dot_replay__pb2.DiffRequest.SerializeToString,
+                response_deserializer=telha_dot_planner_dot_v1_dot_replay__pb2.DiffResponse.FromString,
+                _registered_method=True)
 
 
 class PlannerServicer:
@@ -71,6 +82,20 @@ class PlannerServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Replay(self, request, context):
+        """Makes the plan of a trace anew, at its instants, and says whether it is the same. Leaves no trace of its own.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Diff(self, request, context):
+        """Compares the plans of two traces.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_PlannerServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -83,6 +108,16 @@ def add_PlannerServicer_to_server(servicer, server):
                     servicer.Select,
                     request_deserializer=telha_dot_planner_dot_v1_dot_planner__pb2.SelectRequest.FromString,
                     response_serializer=telha_dot_planner_dot_v1_dot_planner__pb2.SelectResponse.SerializeToString,
+            ),
+            'Replay': grpc.unary_unary_rpc_method_handler(
+                    servicer.Replay,
+                    request_deserializer=telha_dot_planner_dot_v1_dot_replay__pb2.ReplayRequest.FromString,
+                    response_serializer=telha_dot_planner_dot_v1_dot_replay__pb2.ReplayResponse.SerializeToString,
+            ),
+            'Diff': grpc.unary_unary_rpc_method_handler(
+                    servicer.Diff,
+                    request_deserializer=telha_dot_planner_dot_v1_dot_replay__pb2.DiffRequest.FromString,
+                    response_serializer=telha_dot_planner_dot_v1_dot_replay__pb2.DiffResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -143,6 +178,60 @@ class Planner:
             '/telha.planner.v1.Planner/Select',
             telha_dot_planner_dot_v1_dot_planner__pb2.SelectRequest.SerializeToString,
             telha_dot_planner_dot_v1_dot_planner__pb2.SelectResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Replay(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/telha.planner.v1.Planner/Replay',
+            telha_dot_planner_dot_v1_dot_replay__pb2.ReplayRequest.SerializeToString,
+            telha_dot_planner_dot_v1_dot_replay__pb2.ReplayResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Diff(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/telha.planner.v1.Planner/Diff',
+            telha_dot_planner_dot_v1_dot_replay__pb2.DiffRequest.SerializeToString,
+            telha_dot_planner_dot_v1_dot_replay__pb2.DiffResponse.FromString,
             options,
             channel_credentials,
             insecure,

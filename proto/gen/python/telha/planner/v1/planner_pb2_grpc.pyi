@@ -6,6 +6,7 @@ isort:skip_file
 from collections import abc as _abc
 from grpc import aio as _aio
 from telha.planner.v1 import planner_pb2 as _planner_pb2
+from telha.planner.v1 import replay_pb2 as _replay_pb2
 import abc as _abc_1
 import grpc as _grpc
 import sys
@@ -41,6 +42,10 @@ class PlannerStub:
     """Recalls, weighs and selects spans from the tenant's memory."""
     Select: _grpc.UnaryUnaryMultiCallable[_planner_pb2.SelectRequest, _planner_pb2.SelectResponse]
     """Selects from a pool that the caller sends, without reading memory."""
+    Replay: _grpc.UnaryUnaryMultiCallable[_replay_pb2.ReplayRequest, _replay_pb2.ReplayResponse]
+    """Makes the plan of a trace anew, at its instants, and says whether it is the same. Leaves no trace of its own."""
+    Diff: _grpc.UnaryUnaryMultiCallable[_replay_pb2.DiffRequest, _replay_pb2.DiffResponse]
+    """Compares the plans of two traces."""
 
 @_typing.type_check_only
 class PlannerAsyncStub(PlannerStub):
@@ -55,6 +60,10 @@ class PlannerAsyncStub(PlannerStub):
     """Recalls, weighs and selects spans from the tenant's memory."""
     Select: _aio.UnaryUnaryMultiCallable[_planner_pb2.SelectRequest, _planner_pb2.SelectResponse]  # type: ignore[assignment]
     """Selects from a pool that the caller sends, without reading memory."""
+    Replay: _aio.UnaryUnaryMultiCallable[_replay_pb2.ReplayRequest, _replay_pb2.ReplayResponse]  # type: ignore[assignment]
+    """Makes the plan of a trace anew, at its instants, and says whether it is the same. Leaves no trace of its own."""
+    Diff: _aio.UnaryUnaryMultiCallable[_replay_pb2.DiffRequest, _replay_pb2.DiffResponse]  # type: ignore[assignment]
+    """Compares the plans of two traces."""
 
 class PlannerServicer(metaclass=_abc_1.ABCMeta):
     """Decides which verbatim spans an answer may use, under a hard token budget.
@@ -78,5 +87,21 @@ class PlannerServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_planner_pb2.SelectResponse, _abc.Awaitable[_planner_pb2.SelectResponse]]:
         """Selects from a pool that the caller sends, without reading memory."""
+
+    @_abc_1.abstractmethod
+    def Replay(
+        self,
+        request: _replay_pb2.ReplayRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_replay_pb2.ReplayResponse, _abc.Awaitable[_replay_pb2.ReplayResponse]]:
+        """Makes the plan of a trace anew, at its instants, and says whether it is the same. Leaves no trace of its own."""
+
+    @_abc_1.abstractmethod
+    def Diff(
+        self,
+        request: _replay_pb2.DiffRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_replay_pb2.DiffResponse, _abc.Awaitable[_replay_pb2.DiffResponse]]:
+        """Compares the plans of two traces."""
 
 def add_PlannerServicer_to_server(servicer: PlannerServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

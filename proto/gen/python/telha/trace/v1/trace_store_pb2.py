@@ -25,31 +25,31 @@ _sym_db = _symbol_database.Default()
 from telha.trace.v1 import traces_pb2 as telha_dot_trace_dot_v1_dot_traces__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n telha/trace/v1/trace_store.proto\x12\x0etelha.trace.v1\x1a\x1btelha/trace/v1/traces.proto\"q\n\x0c\x46\x65tchRequest\x12\x0e\n\x06tenant\x18\x01 \x01(\t\x12\x10\n\x08trace_id\x18\x02 \x01(\t\x12\x17\n\x0fsearched_spools\x18\x03 \x03(\t\x12\x16\n\x0e\x61llowed_spaces\x18\x04 \x03(\t\x12\x0e\n\x06key_id\x18\x05 \x01(\t\";\n\rFetchResponse\x12*\n\x05trace\x18\x01 \x01(\x0b\x32\x1b.telha.trace.v1.GetResponse\"r\n\rBrowseRequest\x12\x0e\n\x06tenant\x18\x01 \x01(\t\x12\x16\n\x0e\x61llowed_spaces\x18\x02 \x03(\t\x12)\n\x04list\x18\x03 \x01(\x0b\x32\x1b.telha.trace.v1.ListRequest\x12\x0e\n\x06key_id\x18\x04 \x01(\t\"<\n\x0e\x42rowseResponse\x12*\n\x04page\x18\x01 \x01(\x0b\x32\x1c.telha.trace.v1.ListResponse\"Q\n\x10PersistedRequest\x12\x11\n\ttrace_ids\x18\x01 \x03(\t\x12*\n\x06spools\x18\x02 \x03(\x0b\x32\x1a.telha.trace.v1.SpoolState\"D\n\nSpoolState\x12\r\n\x05spool\x18\x01 \x01(\t\x12\x19\n\x11settled_before_us\x18\x02 \x01(\x03\x12\x0c\n\x04gone\x18\x03 \x01(\x08\"&\n\x11PersistedResponse\x12\x11\n\ttrace_ids\x18\x01 \x03(\t\"9\n\x13\x44\x65leteTenantRequest\x12\x0e\n\x06tenant\x18\x01 \x01(\t\x12\x12\n\ndeleted_us\x18\x02 \x01(\x03\"M\n\x14\x44\x65leteTenantResponse\x12\x0e\n\x06traces\x18\x01 \x01(\x04\x12\x14\n\x0c\x64\x65\x61\x64_letters\x18\x02 \x01(\x04\x12\x0f\n\x07\x64ropped\x18\x03 \x01(\x04\x32\xc8\x02\n\nTraceStore\x12\x44\n\x05\x46\x65tch\x12\x1c.telha.trace.v1.FetchRequest\x1a\x1d.telha.trace.v1.FetchResponse\x12G\n\x06\x42rowse\x12\x1d.telha.trace.v1.BrowseRequest\x1a\x1e.telha.trace.v1.BrowseResponse\x12P\n\tPersisted\x12 .telha.trace.v1.PersistedRequest\x1a!.telha.trace.v1.PersistedResponse\x12Y\n\x0c\x44\x65leteTenant\x12#.telha.trace.v1.DeleteTenantRequest\x1a$.telha.trace.v1.DeleteTenantResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n telha/trace/v1/trace_store.proto\x12\x0etelha.trace.v1\x1a\x1btelha/trace/v1/traces.proto\"\x85\x01\n\x0c\x46\x65tchRequest\x12\x0e\n\x06tenant\x18\x01 \x01(\t\x12\x10\n\x08trace_id\x18\x02 \x01(\t\x12\x17\n\x0fsearched_spools\x18\x03 \x03(\t\x12\x16\n\x0e\x61llowed_spaces\x18\x04 \x03(\t\x12\x0e\n\x06key_id\x18\x05 \x01(\t\x12\x12\n\nas_written\x18\x06 \x01(\x08\"K\n\rFetchResponse\x12*\n\x05trace\x18\x01 \x01(\x0b\x32\x1b.telha.trace.v1.GetResponse\x12\x0e\n\x06record\x18\x02 \x01(\x0c\"r\n\rBrowseRequest\x12\x0e\n\x06tenant\x18\x01 \x01(\t\x12\x16\n\x0e\x61llowed_spaces\x18\x02 \x03(\t\x12)\n\x04list\x18\x03 \x01(\x0b\x32\x1b.telha.trace.v1.ListRequest\x12\x0e\n\x06key_id\x18\x04 \x01(\t\"<\n\x0e\x42rowseResponse\x12*\n\x04page\x18\x01 \x01(\x0b\x32\x1c.telha.trace.v1.ListResponse\"Q\n\x10PersistedRequest\x12\x11\n\ttrace_ids\x18\x01 \x03(\t\x12*\n\x06spools\x18\x02 \x03(\x0b\x32\x1a.telha.trace.v1.SpoolState\"D\n\nSpoolState\x12\r\n\x05spool\x18\x01 \x01(\t\x12\x19\n\x11settled_before_us\x18\x02 \x01(\x03\x12\x0c\n\x04gone\x18\x03 \x01(\x08\"&\n\x11PersistedResponse\x12\x11\n\ttrace_ids\x18\x01 \x03(\t\"9\n\x13\x44\x65leteTenantRequest\x12\x0e\n\x06tenant\x18\x01 \x01(\t\x12\x12\n\ndeleted_us\x18\x02 \x01(\x03\"M\n\x14\x44\x65leteTenantResponse\x12\x0e\n\x06traces\x18\x01 \x01(\x04\x12\x14\n\x0c\x64\x65\x61\x64_letters\x18\x02 \x01(\x04\x12\x0f\n\x07\x64ropped\x18\x03 \x01(\x04\x32\xc8\x02\n\nTraceStore\x12\x44\n\x05\x46\x65tch\x12\x1c.telha.trace.v1.FetchRequest\x1a\x1d.telha.trace.v1.FetchResponse\x12G\n\x06\x42rowse\x12\x1d.telha.trace.v1.BrowseRequest\x1a\x1e.telha.trace.v1.BrowseResponse\x12P\n\tPersisted\x12 .telha.trace.v1.PersistedRequest\x1a!.telha.trace.v1.PersistedResponse\x12Y\n\x0c\x44\x65leteTenant\x12#.telha.trace.v1.DeleteTenantRequest\x1a$.telha.trace.v1.DeleteTenantResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'telha.trace.v1.trace_store_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_FETCHREQUEST']._serialized_start=81
-  _globals['_FETCHREQUEST']._serialized_end=194
-  _globals['_FETCHRESPONSE']._serialized_start=196
-  _globals['_FETCHRESPONSE']._serialized_end=255
-  _globals['_BROWSEREQUEST']._serialized_start=257
-  _globals['_BROWSEREQUEST']._serialized_end=371
-  _globals['_BROWSERESPONSE']._serialized_start=373
-  _globals['_BROWSERESPONSE']._serialized_end=433
-  _globals['_PERSISTEDREQUEST']._serialized_start=435
-  _globals['_PERSISTEDREQUEST']._serialized_end=516
-  _globals['_SPOOLSTATE']._serialized_start=518
-  _globals['_SPOOLSTATE']._serialized_end=586
-  _globals['_PERSISTEDRESPONSE']._serialized_start=588
-  _globals['_PERSISTEDRESPONSE']._serialized_end=626
-  _globals['_DELETETENANTREQUEST']._serialized_start=628
-  _globals['_DELETETENANTREQUEST']._serialized_end=685
-  _globals['_DELETETENANTRESPONSE']._serialized_start=687
-  _globals['_DELETETENANTRESPONSE']._serialized_end=764
-  _globals['_TRACESTORE']._serialized_start=767
-  _globals['_TRACESTORE']._serialized_end=1095
+  _globals['_FETCHREQUEST']._serialized_start=82
+  _globals['_FETCHREQUEST']._serialized_end=215
+  _globals['_FETCHRESPONSE']._serialized_start=217
+  _globals['_FETCHRESPONSE']._serialized_end=292
+  _globals['_BROWSEREQUEST']._serialized_start=294
+  _globals['_BROWSEREQUEST']._serialized_end=408
+  _globals['_BROWSERESPONSE']._serialized_start=410
+  _globals['_BROWSERESPONSE']._serialized_end=470
+  _globals['_PERSISTEDREQUEST']._serialized_start=472
+  _globals['_PERSISTEDREQUEST']._serialized_end=553
+  _globals['_SPOOLSTATE']._serialized_start=555
+  _globals['_SPOOLSTATE']._serialized_end=623
+  _globals['_PERSISTEDRESPONSE']._serialized_start=625
+  _globals['_PERSISTEDRESPONSE']._serialized_end=663
+  _globals['_DELETETENANTREQUEST']._serialized_start=665
+  _globals['_DELETETENANTREQUEST']._serialized_end=722
+  _globals['_DELETETENANTRESPONSE']._serialized_start=724
+  _globals['_DELETETENANTRESPONSE']._serialized_end=801
+  _globals['_TRACESTORE']._serialized_start=804
+  _globals['_TRACESTORE']._serialized_end=1132
 # @@protoc_insertion_point(module_scope)

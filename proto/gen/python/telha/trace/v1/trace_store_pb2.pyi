@@ -8,24 +8,28 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class FetchRequest(_message.Message):
-    __slots__ = ("tenant", "trace_id", "searched_spools", "allowed_spaces", "key_id")
+    __slots__ = ("tenant", "trace_id", "searched_spools", "allowed_spaces", "key_id", "as_written")
     TENANT_FIELD_NUMBER: _ClassVar[int]
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
     SEARCHED_SPOOLS_FIELD_NUMBER: _ClassVar[int]
     ALLOWED_SPACES_FIELD_NUMBER: _ClassVar[int]
     KEY_ID_FIELD_NUMBER: _ClassVar[int]
+    AS_WRITTEN_FIELD_NUMBER: _ClassVar[int]
     tenant: str
     trace_id: str
     searched_spools: _containers.RepeatedScalarFieldContainer[str]
     allowed_spaces: _containers.RepeatedScalarFieldContainer[str]
     key_id: str
-    def __init__(self, tenant: _Optional[str] = ..., trace_id: _Optional[str] = ..., searched_spools: _Optional[_Iterable[str]] = ..., allowed_spaces: _Optional[_Iterable[str]] = ..., key_id: _Optional[str] = ...) -> None: ...
+    as_written: bool
+    def __init__(self, tenant: _Optional[str] = ..., trace_id: _Optional[str] = ..., searched_spools: _Optional[_Iterable[str]] = ..., allowed_spaces: _Optional[_Iterable[str]] = ..., key_id: _Optional[str] = ..., as_written: _Optional[bool] = ...) -> None: ...
 
 class FetchResponse(_message.Message):
-    __slots__ = ("trace",)
+    __slots__ = ("trace", "record")
     TRACE_FIELD_NUMBER: _ClassVar[int]
+    RECORD_FIELD_NUMBER: _ClassVar[int]
     trace: _traces_pb2.GetResponse
-    def __init__(self, trace: _Optional[_Union[_traces_pb2.GetResponse, _Mapping]] = ...) -> None: ...
+    record: bytes
+    def __init__(self, trace: _Optional[_Union[_traces_pb2.GetResponse, _Mapping]] = ..., record: _Optional[bytes] = ...) -> None: ...
 
 class BrowseRequest(_message.Message):
     __slots__ = ("tenant", "allowed_spaces", "list", "key_id")
