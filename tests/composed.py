@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from compose_file import ROOT, composed, environment, example
 from fixtures.postgres import OwnPostgres
+from ports import free_port
 from telha_runtime import tether, valkey
 
 BIN = Path(sys.executable).parent
@@ -30,10 +30,7 @@ class Composed:
         self.folder, self.postgres = folder, postgres
         self.secrets = {name: f"{number}f00d" * 8 for number, (name, v) in enumerate(example().items(), 1) if not v}
         self.services = composed(self.secrets)["services"]
-        taken = [socket.create_server(("127.0.0.1", 0)) for _ in self.services]
-        self.ports = {name: one.getsockname()[1] for name, one in zip(self.services, taken, strict=True)}
-        for one in taken:
-            one.close()
+        self.ports = {name: free_port() for name in self.services}
         self.ports |= {"postgres": postgres.port, "balancer": self.ports["planner-1"]}
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         self._held = ExitStack()

@@ -1,3 +1,3 @@
 """Fixtures that every test may use."""
 
-pytest_plugins = ["fixtures.postgres", "fixtures.stores", "fixtures.traces", "fixtures.valkey"]
+pytest_plugins = ["fixtures.clients", "fixtures.postgres", "fixtures.stores", "fixtures.traces", "fixtures.valkey"]

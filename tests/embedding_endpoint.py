@@ -90,6 +90,16 @@ def status(code: int, **headers: str) -> Callable[[dict[str, Any]], Answer]:
     return lambda _: (code, named, b"<html><body>no</body></html>")
 
 
+def held(until: threading.Event, then: Callable[[dict[str, Any]], Answer]) -> Callable[[dict[str, Any]], Answer]:
+    """Answer as *then* does, once *until* is set."""
+
+    def answer(body: dict[str, Any]) -> Answer:
+        assert until.wait(60)
+        return then(body)
+
+    return answer
+
+
 def slow(seconds: float, then: Callable[[dict[str, Any]], Answer]) -> Callable[[dict[str, Any]], Answer]:
     """Answer as *then* does, late."""
 

@@ -40,6 +40,7 @@ class Script:
     cancelled: threading.Event = field(default_factory=threading.Event)
     started: threading.Event = field(default_factory=threading.Event)
     serving: bool = True
+    settle_s: float = 0.05
 
     def fail(self, code, reason=None, *, field=None, rule="", retry_ms=None, **metadata):
         """Make the next call fail as the planner would; without *reason*, as the transport would."""
@@ -69,7 +70,7 @@ class Script:
                     self.asked[method].append(message)
                     if self.failure is not None:
                         break
-                await asyncio.sleep(0.05)  # a broken connection ends the messages a moment before it cancels
+                await asyncio.sleep(self.settle_s)  # a broken connection ends the messages a moment before it cancels
             except asyncio.CancelledError:
                 self.cancelled.set()
                 raise

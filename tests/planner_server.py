@@ -100,7 +100,9 @@ class RealPlanner(PlannerServer):
     A whole planner over `folder`: store, pipeline, ingest child, spool, listener.
 
     The store is at *url*, or a file in *folder*. Nothing is shipped from the spool. Without *writer*, the address of a
-    trace writer, what is not in the spool cannot be told. *ingest* does the writes, in a child by default.
+    trace writer, what is not in the spool cannot be told. *ingest* does the writes, in a child by default. Deletions of
+    other processes are looked for every *round_s* seconds: never by default, since a round takes a place of the plan
+    thread and counts as a write. *now* is its clock, µs.
     """
 
     def __init__(
@@ -113,7 +115,8 @@ class RealPlanner(PlannerServer):
         token: str = "token",
         spool_bytes: int = 16 << 20,
         ingest: type[IngestProcess] = IngestProcess,
-        round_s: float = 0.2,
+        round_s: float | None = None,
+        now: Callable[[], int] | None = None,
     ) -> None:
         self.config = config or PlannerConfig()
         self.holders = Holders()
@@ -122,13 +125,14 @@ class RealPlanner(PlannerServer):
         self.writer_address = writer or f"unix:{folder}/no-writer.sock"
         self._token = token
         self._round_s = round_s
+        self._now = now or _now
         self._spool_bytes = spool_bytes
         url = url or f"sqlite:///{folder / 'memory.db'}"
         self.store = Store.open(url, busy_timeout_ms=10_000)
         self._columns = Columns(self.store, 1 << 30, MOST_ROWS_AT_ONCE)
         self.plan_thread = PlanThread(self.config.server.max_waiting, self._columns.advance)
         self.writes = WorkThread(32, "administration")
-        self.directory = Directory(self.store, _now)
+        self.directory = Directory(self.store, self._now)
         embedder = opened(self.config.embedding)
         self._questions = None if embedder is None else Questions(embedder)
         self.threads = QuestionThreads(self.plan_thread, self._questions)
@@ -140,13 +144,14 @@ class RealPlanner(PlannerServer):
         self.planning: Planning
         self.deletions: Deletions
         self.writer: TraceWriter
+        self.uploads = Uploads.under(self.config.server)
 
     def key(self, tenant: str = "acme", spaces: Sequence[str] | None = None, rights: Sequence[str] = RIGHTS) -> str:
         """A key, made once for each scope."""
         name = f"{tenant}/{spaces}/{rights}"
         if name not in self._keys:
             self._keys[name], _ = keys.create(
-                self.store, tenant, name="test", rights=rights, spaces=spaces, now=_now, create_tenant=True
+                self.store, tenant, name="test", rights=rights, spaces=spaces, now=self._now, create_tenant=True
             )
         return self._keys[name]
 
@@ -157,7 +162,7 @@ class RealPlanner(PlannerServer):
     def caller(self, key: str) -> Caller:
         """Who calls with *key*."""
         with self.store.reading() as connection:
-            found = keys.authenticate(connection, key, _now)
+            found = keys.authenticate(connection, key, self._now)
         assert found is not None
         return found[0]
 
@@ -185,8 +190,8 @@ class RealPlanner(PlannerServer):
             texts=SourceTexts(self.store, limit_bytes=1 << 26),
             tokenizers=tokenizers,
             config=self.config,
-            now=_now,
-            new_trace_id=TraceIds(_now, os.urandom, self.spool.name).next,
+            now=self._now,
+            new_trace_id=TraceIds(self._now, os.urandom, self.spool.name).next,
             questions=self._questions,
             credentials=self.holders,
         )
@@ -198,10 +203,11 @@ class RealPlanner(PlannerServer):
             planning.forget,
             planning.forget_erased,
             self.writer,
-            _now,
-            round_s=self._round_s,
+            self._now,
+            round_s=self._round_s or 0.0,
         )
-        self.deletions.start()
+        if self._round_s is not None:
+            self.deletions.start()
         spool, thread, server = self.spool, self.plan_thread, self.config.server
         plans, contexts = Quota(server.plan_calls_per_minute), Quota(server.context_calls_per_minute)
         written = Quota(server.write_calls_per_minute)
@@ -218,7 +224,7 @@ class RealPlanner(PlannerServer):
                 self._ingest,
                 DocumentLanes(self._ingest, self._large),
                 Sources(self.store),
-                Uploads.under(server),
+                self.uploads,
                 written,
             ).service(),
             TracesSurface(planning, thread, spool, self.writer, server.max_message_bytes).service(),

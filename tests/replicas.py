@@ -3,13 +3,13 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from ports import free_port
 from telha_planner.memory import keys
 from telha_planner.memory.store import Store
 from telha_runtime import health
@@ -40,7 +40,7 @@ class Replicas:
 
     def planner(self) -> int:
         """Start one more planner; its port, once it serves."""
-        port = _free_port()
+        port = free_port()
         self._start(
             "planner",
             port,
@@ -56,7 +56,7 @@ class Replicas:
 
     def gateway(self, planners: str) -> int:
         """Start one more gateway; its port, once it is ready."""
-        port = _free_port()
+        port = free_port()
         self._start("gateway", port, TELHA_GATEWAY__PORT=str(port), TELHA_GATEWAY__PLANNER=planners)
         _until(lambda: health.ready(f"http://127.0.0.1:{port}/readyz"))
         return port
@@ -96,11 +96,6 @@ class Replicas:
                 stderr=subprocess.STDOUT,
             )
         self._running.append(process)
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
 
 
 def _until(answers: object, seconds: float = 60) -> None:

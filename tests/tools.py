@@ -11,17 +11,18 @@ def needed(program: str) -> str:
     """The path of *program*; without it the test is skipped by name, and with CI=true it fails."""
     path = shutil.which(program)
     if path is None:
-        raise _missing(program)
+        raise missing(f"{program} is not installed")
     return path
 
 
 def needed_package(package: str) -> None:
     """Go on if *package* can be imported; without it the test is skipped by name, and with CI=true it fails."""
     if find_spec(package) is None:
-        raise _missing(package)
+        raise missing(f"{package} is not installed")
 
 
-def _missing(name: str) -> BaseException:
+def missing(what: str) -> BaseException:
+    """What to raise where a test cannot be made, for the reason *what*: a skip, and with CI=true a failure."""
     if os.environ.get("CI") == "true":
-        return pytest.fail.Exception(f"{name} is not installed; .ci/run should have installed it")
-    return pytest.skip.Exception(f"{name} is not installed")
+        return pytest.fail.Exception(f"{what}; .ci/run should have seen to it")
+    return pytest.skip.Exception(what)

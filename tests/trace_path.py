@@ -189,7 +189,7 @@ async def append(spool: Spool, count: int, tenant: str = "acme") -> list[str]:
     return trace_ids
 
 
-async def until(holds: Callable[[], bool], seconds: float = 20) -> None:
+async def until(holds: Callable[[], bool], seconds: float = 60) -> None:
     """Return as soon as *holds*."""
     async with asyncio.timeout(seconds):
         while not holds():  # noqa: ASYNC110  # what is waited for lies in other processes

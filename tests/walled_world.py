@@ -192,7 +192,7 @@ class World:
             for trace_id in trace_ids:
                 redis.xadd(STREAM, an_entry(trace_id, self.victim, spaces=[space], kind="plan"))
         with self.planner.client(self.victim) as client:
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + 60
             while trace_ids[-1] not in {trace.trace_id for trace in client.traces(page_size=1000).items}:
                 assert time.monotonic() < deadline
                 time.sleep(0.02)

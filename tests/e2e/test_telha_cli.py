@@ -176,7 +176,7 @@ def test_a_document_too_large_or_oddly_named_takes_no_neighbour_with_it(up: Up, 
 
 def until_listed(up: Up, count: int) -> list[dict]:
     """The traces, once at least *count* of them are persisted."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while len(traces := up.run("trace", "list", "--json").json["traces"]) < count:
         assert time.monotonic() < deadline
     return traces

@@ -10,7 +10,6 @@ Both planners share one memory, both writers one trace store: SQLite files, or d
 import json
 import os
 import secrets
-import socket
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from fault.part import Part
 from fault.proxy import Loop, Proxy
 from fault.shim import Control, ShimMissing, compiled
 from fault.stores import Stores
+from ports import free_port
 from redis import Redis
 from telha_runtime import health, valkey
 
@@ -210,8 +210,4 @@ class System:
 
 def free_ports(names: tuple[str, ...]) -> dict[str, int]:
     """A free port for each of *names*."""
-    taken = [socket.create_server(("127.0.0.1", 0)) for _ in names]
-    ports = {name: one.getsockname()[1] for name, one in zip(names, taken, strict=True)}
-    for one in taken:
-        one.close()
-    return ports
+    return {name: free_port() for name in names}

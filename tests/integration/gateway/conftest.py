@@ -14,8 +14,8 @@ HOOKS = {"response": [check]}
 def _shared():
     script = Script()
     with (
-        running(script, timeout_ms=5000, max_body_bytes=64 * 1024) as url,
-        httpx.Client(base_url=url, headers=KEY, event_hooks=HOOKS) as client,
+        running(script, timeout_ms=60_000, max_body_bytes=64 * 1024) as url,
+        httpx.Client(base_url=url, headers=KEY, timeout=60, event_hooks=HOOKS) as client,
     ):
         yield script, client
 
@@ -31,5 +31,5 @@ def script(_shared):
 
 @pytest.fixture
 def rest(_shared, script):
-    """A client of the shared gateway (5 s, 64 KiB)."""
+    """A client of the shared gateway (a minute, 64 KiB)."""
     return _shared[1]

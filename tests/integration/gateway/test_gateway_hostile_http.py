@@ -96,7 +96,7 @@ def test_what_stands_beside_chunks_is_not_collected(rest, script, piece):
     """A1: the limit of a body holds for what is read of it; the rest passes or ends the connection."""
     place = urlsplit(str(rest.base_url))
     sent = 0
-    with socket.create_connection((place.hostname, place.port), timeout=5) as wire:
+    with socket.create_connection((place.hostname, place.port), timeout=30) as wire:
         try:
             wire.sendall(POST + CHUNKED + b"\r\n")
             while sent < 8 << 20:
@@ -112,7 +112,7 @@ def test_trailers_without_end_are_not_collected(rest, script):
     """A1: what follows the last chunk has the bounds of a head."""
     place = urlsplit(str(rest.base_url))
     sent = 0
-    with socket.create_connection((place.hostname, place.port), timeout=5) as wire:
+    with socket.create_connection((place.hostname, place.port), timeout=30) as wire:
         try:
             wire.sendall(POST + CHUNKED + b"\r\n0\r\n")
             while sent < 16 << 20:

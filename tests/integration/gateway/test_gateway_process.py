@@ -14,16 +14,11 @@ from contextlib import contextmanager
 
 import pytest
 from planner_server import PlannerServer
+from ports import free_port
 from telha.trace.v1 import traces_pb2
 from telha_planner.server.call import Service
 
 pytestmark = pytest.mark.process
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @contextmanager
@@ -45,10 +40,21 @@ def gateway(folder, text="", **environ):
         process.communicate()
 
 
-def get(port, path, attempts=200):
+def until_refusing(port):
+    """Return as soon as nobody listens on *port*: the drain has begun."""
+    for _ in range(2400):
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=5).close()
+        except OSError:
+            return
+        time.sleep(0.025)
+    raise AssertionError("the gateway goes on listening")
+
+
+def get(port, path, attempts=1200):
     for _ in range(attempts):
         try:
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
             connection.request("GET", path, headers={"authorization": "Bearer telha_key"})
             answer = connection.getresponse()
             body = answer.read()
@@ -71,7 +77,7 @@ def test_it_serves_before_its_planner_does_and_drains_at_sigterm(tmp_path):
         status, problem = get(port, "/v1/traces")
         assert (status, problem["code"]) == (503, "UNAVAILABLE")
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=10)
+        _, errors = process.communicate(timeout=60)
     assert process.returncode == 0
     events = [json.loads(line) for line in errors.splitlines()]
     assert [event["event"] for event in events if event["event"] != "request"] == ["listening", "stopped"]
@@ -91,7 +97,7 @@ def test_a_busy_port_is_one_sentence(tmp_path):
         taken.listen()
         port = taken.getsockname()[1]
         with gateway(tmp_path, f"[gateway]\nport = {port}\n") as process:
-            _, errors = process.communicate(timeout=20)
+            _, errors = process.communicate(timeout=60)
     assert process.returncode == 69
     assert errors == f"the gateway cannot listen on 127.0.0.1:{port}: Address already in use\n"
 
@@ -100,39 +106,45 @@ def test_a_missing_certificate_is_one_sentence(tmp_path):
     """A1: a file that cannot be read stops the start, before the port is taken."""
     text = '[gateway]\nport = 0\nplanner_tls = true\nplanner_tls_authority = "no/such.pem"\n'
     with gateway(tmp_path, text) as process:
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=60)
     assert process.returncode == 69
     assert errors == "the gateway cannot read no/such.pem: No such file or directory\n"
 
 
 @contextmanager
-def slow_planner(seconds):
-    """A planner that takes *seconds* to list traces, and says when it began."""
-    began = threading.Event()
+def slow_planner():
+    """A planner that lists traces once it is told to, and says when it began."""
+    began, over = threading.Event(), threading.Event()
 
     async def listed(raw, call):
         began.set()
-        await asyncio.sleep(seconds)
+        while not over.is_set():  # noqa: ASYNC110  # the test sets it from another thread
+            await asyncio.sleep(0.01)
         return traces_pb2.ListResponse(next_page_token="at last")
 
     with PlannerServer(lambda: [Service("telha.trace.v1.Traces", {"List": listed})]) as server:
-        yield server.address, began
+        try:
+            yield server.address, began, over
+        finally:
+            over.set()
 
 
 def test_a_request_under_way_is_answered_before_the_gateway_stops(tmp_path):
     """A1: SIGTERM drains: what was accepted is finished, and then the process ends in order."""
     port = free_port()
-    with slow_planner(1.0) as (address, began):
+    with slow_planner() as (address, began, over):
         text = f'[gateway]\nport = {port}\nplanner = "{address}"\n'
         with gateway(tmp_path, text) as process:
             get(port, "/healthz")
             answers = []
             caller = threading.Thread(target=lambda: answers.append(get(port, "/v1/traces")))
             caller.start()
-            assert began.wait(10)
+            assert began.wait(60)
             process.send_signal(signal.SIGTERM)
-            caller.join(10)
-            process.wait(10)
+            until_refusing(port)
+            over.set()
+            caller.join(60)
+            process.wait(60)
     assert answers == [(200, {"traces": [], "nextPageToken": "at last"})]
     assert process.returncode == 0
 
@@ -140,18 +152,18 @@ def test_a_request_under_way_is_answered_before_the_gateway_stops(tmp_path):
 def test_a_request_that_outlives_the_drain_does_not_keep_the_gateway(tmp_path):
     """A1: draining has an end, `drain_ms`."""
     port = free_port()
-    with slow_planner(20.0) as (address, began):
+    with slow_planner() as (address, began, _):
         text = f'[gateway]\nport = {port}\nplanner = "{address}"\ndrain_ms = 500\n'
         with gateway(tmp_path, text) as process:
             get(port, "/healthz")
-            with socket.create_connection(("127.0.0.1", port), timeout=10) as wire:
+            with socket.create_connection(("127.0.0.1", port), timeout=60) as wire:
                 wire.sendall(b"GET /v1/traces HTTP/1.1\r\nhost: x\r\nauthorization: Bearer telha_key\r\n\r\n")
-                assert began.wait(10)
+                assert began.wait(60)
                 before = time.monotonic()
                 process.send_signal(signal.SIGTERM)
                 answer = wire.recv(65536)
-                process.wait(10)
-            assert time.monotonic() - before < 5
+                process.wait(60)
+            assert time.monotonic() - before < 30
             assert process.stderr is not None
             assert "Traceback" not in process.stderr.read()
     assert answer.startswith(b"HTTP/1.1 503 ")

@@ -141,7 +141,9 @@ def world(request, tmp_path_factory, valkey_server):
     with ExitStack() as running:
         address = running.enter_context(running_writer(folder, valkey_server.url))
         one, two = (
-            running.enter_context(RealPlanner(each, url=url, writer=address, token=TOKEN, ingest=IngestHere))
+            running.enter_context(
+                RealPlanner(each, url=url, writer=address, token=TOKEN, ingest=IngestHere, round_s=0.2)
+            )
             for each in (first, second)
         )
         yield World(url, folder, (one, two), valkey_server.url, admin_url, running)
@@ -177,9 +179,8 @@ def test_a_plan_that_races_erasures_is_whole_or_without_them(world):
         client.memory.ingest([Document(name="kept.md", content="The night tram stays.")])
         for thread in threads:
             thread.start()
-        until = time.monotonic() + 4
-        rounds = 0
-        while time.monotonic() < until and not faults:
+        rounds, end = 0, time.monotonic() + 120
+        while (rounds < 20 or min(counts)[0] < 10) and not faults and time.monotonic() < end:
             rounds += 1
             source, text = str(uuid4()), f"The night tram says {rounds} 秘密.\n\nIt says the night tram says {rounds}."
             version = client.memory.ingest([Document(name="d.md", content=text, source_id=source)]).documents[0]
@@ -191,8 +192,8 @@ def test_a_plan_that_races_erasures_is_whole_or_without_them(world):
         for thread in threads:
             thread.join(60)
     assert not faults
-    assert rounds > 3
-    assert all(count[0] for count in counts)
+    assert rounds >= 20
+    assert min(counts)[0] >= 10
 
 
 ERASE = {
@@ -207,7 +208,7 @@ def _in_traces(line: str) -> bool:
 
 
 def _wait(holds):
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not (found := holds()) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert found

@@ -33,7 +33,7 @@ def world(request, tmp_path_factory, shared_valkey):
     folder = tmp_path_factory.mktemp("w")
     with (
         running_writer(folder, shared_valkey.url) as address,
-        RealPlanner(folder, url=url, writer=address, token=TOKEN, ingest=IngestHere, round_s=3600) as planner,
+        RealPlanner(folder, url=url, writer=address, token=TOKEN, ingest=IngestHere) as planner,
     ):
         yield World(planner, shared_valkey.url, wall)
 

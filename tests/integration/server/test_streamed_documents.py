@@ -34,6 +34,13 @@ def header(**fields):
     return Part(header=memory_pb2.IngestStreamHeader(**{"name": "trams.md", **fields}))
 
 
+def until(holds):
+    deadline = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
 def chunks(content, size=10_000):
     return [Part(chunk=content[start : start + size]) for start in range(0, len(content), size)]
 
@@ -238,29 +245,28 @@ def test_a_stream_that_is_broken_off_leaves_nothing(planner, tenant, client, ann
     """M8: cancelled, late, or its connection cut: nothing is written, and no file stays."""
     metadata = [("authorization", f"Bearer {planner.key(tenant)}")]
 
-    def halting(started):
+    def halting(started, over):
         yield header(**({"content_bytes": 60_000} if announced else {}))
         yield from chunks(b"Half of it. " * 2000)
         started.set()
-        time.sleep(1)
+        over.wait(60)
 
     for how in ("cancelled", "late", "cut"):
-        channel, started = grpc.insecure_channel(planner.address), threading.Event()
+        channel, started, over = grpc.insecure_channel(planner.address), threading.Event(), threading.Event()
         call = memory_pb2_grpc.MemoryStub(channel).IngestStream.future(
-            halting(started), timeout=0.3 if how == "late" else 30, metadata=metadata
+            halting(started, over), timeout=1 if how == "late" else 60, metadata=metadata
         )
-        assert started.wait(10)
+        # Who is too late before the half has come is broken off as well.
+        assert started.wait(30) or how == "late"
         if how == "cancelled":
             call.cancel()
         elif how == "cut":
             channel.close()
         with pytest.raises((grpc.RpcError, grpc.FutureCancelledError)):
             call.result()
+        over.set()
         channel.close()
-    deadline = time.monotonic() + 10
-    while temporary_files() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert temporary_files() == []
+    until(lambda: temporary_files() == [])
     assert client.memory.ingest([Document(name="x", content="x")]).documents[0].outcome == "created"
     assert [source.name for source in client.memory.sources().items] == ["x"]
 
@@ -273,27 +279,20 @@ def test_all_streams_together_are_bounded(planner, tenant, stream):
         yield header(content_bytes=LIMIT - MESSAGE + 1)
         yield Part(chunk=b"x")
         started.set()
-        gate.wait(30)
+        gate.wait(60)
 
     with grpc.insecure_channel(planner.address) as channel:
         metadata = [("authorization", f"Bearer {planner.key(tenant)}")]
-        call = memory_pb2_grpc.MemoryStub(channel).IngestStream.future(held(), timeout=30, metadata=metadata)
-        assert started.wait(10)
-        time.sleep(0.1)
+        call = memory_pb2_grpc.MemoryStub(channel).IngestStream.future(held(), timeout=60, metadata=metadata)
+        assert started.wait(30)
+        until(lambda: planner.uploads.shares.held > 0)
         with pytest.raises(Exception, match="OVERLOADED") as refusal:
             stream([header(name="other.md"), *chunks(b"small")])
         assert refusal.value.retry_after == 1.0
         call.cancel()
         gate.set()
-    deadline = time.monotonic() + 10
-    while True:
-        try:
-            assert stream([header(name="other.md"), *chunks(b"small")]).document.spans == 1
-            return
-        except Exception as error:
-            if "OVERLOADED" not in str(error) or time.monotonic() > deadline:
-                raise
-            time.sleep(0.05)
+    until(lambda: planner.uploads.shares.held == 0)
+    assert stream([header(name="other.md"), *chunks(b"small")]).document.spans == 1
 
 
 @pytest.mark.parametrize("ended", ["revoked", "deleted"])
@@ -327,12 +326,12 @@ def test_a_stream_that_hangs_holds_no_room_for_long(planner, tenant, stream, mon
 
     def parts():
         yield from [header(content_bytes=LIMIT), Part(chunk=b"words")][:brought]
-        more.wait(20)
+        more.wait(120)
 
     started = time.monotonic()
     with pytest.raises(DeadlineExceeded):
         stream(parts(), timeout=3600)
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60
     more.set()
     monkeypatch.undo()
     assert stream([header(content_bytes=LIMIT), *chunks(b"a" * LIMIT)]).document.spans

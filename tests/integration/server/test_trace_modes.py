@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from fixtures.valkey import ValkeyServer
+from ports import free_port
 from running_writer import running_writer
 from telha_client import Client, DeadlineExceeded, Fragment, NotFound, Span, Unavailable
 from telha_planner.memory import keys
@@ -54,7 +55,8 @@ class Planner:
 
 
 @contextmanager
-def a_planner(folder: Path, port: int, **changes: str) -> Iterator[Planner]:
+def a_planner(folder: Path, **changes: str) -> Iterator[Planner]:
+    port = free_port()
     clean = {name: value for name, value in os.environ.items() if not name.startswith("TELHA_")}
     environ = {
         **clean,
@@ -79,13 +81,8 @@ def a_planner(folder: Path, port: int, **changes: str) -> Iterator[Planner]:
             process.kill()
 
 
-@pytest.fixture
-def port() -> int:
-    return 20_000 + os.getpid() % 10_000 * 2
-
-
 def test_a_planner_without_a_spool_waits_for_redis(
-    tmp_path: Path, folder: Path, key: str, own_valkey: ValkeyServer, port: int
+    tmp_path: Path, folder: Path, key: str, own_valkey: ValkeyServer, one_attempt: None
 ) -> None:
     """X3: `durability = "stream"`: no folder is made, the trace is read at once, and Redis away is `UNAVAILABLE`."""
     with running_writer(folder, own_valkey.url) as writer:
@@ -94,13 +91,13 @@ def test_a_planner_without_a_spool_waits_for_redis(
             "TELHA_TRACE__REDIS_URL": own_valkey.url,
             "TELHA_TRACE__WRITER": writer,
         }
-        with a_planner(tmp_path, port, **mode) as planner, Client(planner.address, key) as client:
+        with a_planner(tmp_path, **mode) as planner, Client(planner.address, key) as client:
             plan = client.select(POOL, max_tokens=20)
             assert client.trace(plan.trace_id).summary.plan_hash == plan.plan_hash
             assert planner.meter("telha_trace_shipped_total") == 1
             own_valkey.stop()
             with pytest.raises(Unavailable) as refusal:
-                client.select(POOL, max_tokens=20, timeout=1)
+                client.select(POOL, max_tokens=20, timeout=10)
             assert (refusal.value.reason, "the trace stream" in refusal.value.message) == ("UNAVAILABLE", True)
             assert planner.meter("telha_trace_refused_total") >= 1
             own_valkey.start()
@@ -110,10 +107,10 @@ def test_a_planner_without_a_spool_waits_for_redis(
             assert planner.process.wait(30) == 0
 
 
-def test_calls_go_on_without_a_trace_where_none_is_required(tmp_path: Path, key: str, port: int) -> None:
+def test_calls_go_on_without_a_trace_where_none_is_required(tmp_path: Path, key: str) -> None:
     """X3: `required = false`: answered without a trace id, counted; traced again as soon as it can be."""
     mode = {"TELHA_TRACE__REQUIRED": "false"}
-    with a_planner(tmp_path, port, **mode) as planner, Client(planner.address, key) as client:
+    with a_planner(tmp_path, **mode) as planner, Client(planner.address, key) as client:
         traced = client.select(POOL, max_tokens=20)
         spool = tmp_path / "spool"
         shutil.rmtree(spool)
@@ -133,7 +130,12 @@ def test_calls_go_on_without_a_trace_where_none_is_required(tmp_path: Path, key:
 
 
 def test_two_planners_tell_what_is_on_its_way(
-    tmp_path: Path, folder: Path, key: str, valkey_server: ValkeyServer, port: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    folder: Path,
+    key: str,
+    valkey_server: ValkeyServer,
+    one_attempt: None,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """X4, X3: one that cannot reach Redis reports to the writer, so the other neither denies nor loses its traces."""
     monkeypatch.setattr("telha_trace_writer.spools.GRACE_US", 1_000_000)
@@ -141,8 +143,8 @@ def test_two_planners_tell_what_is_on_its_way(
         cut_off = {"TELHA_TRACE__WRITER": writer, "TELHA_TRACE__SPOOL": str(tmp_path / "spools")}
         well = cut_off | {"TELHA_TRACE__REDIS_URL": valkey_server.url}
         with (
-            a_planner(tmp_path, port, **cut_off) as one,
-            a_planner(tmp_path, port + 1, **well) as two,
+            a_planner(tmp_path, **cut_off) as one,
+            a_planner(tmp_path, **well) as two,
             Client(one.address, key) as client,
             Client(two.address, key) as other,
         ):
@@ -151,22 +153,23 @@ def test_two_planners_tell_what_is_on_its_way(
             time.sleep(2)  # longer than a spool that nobody knows is waited for
             for asked in (trace_id, never):
                 with pytest.raises(Unavailable) as refusal:
-                    other.trace(asked, timeout=2)
+                    other.trace(asked, timeout=6)
                 assert refusal.value.reason == "TRACE_PENDING"
             with pytest.raises(NotFound):
                 client.trace(never)
             one.process.kill()
             one.process.wait()
             # The sibling beside it takes its spool over.
-            deadline = time.monotonic() + 40
+            deadline = time.monotonic() + 90
             while two.meter("telha_spool_adopted_total") < 1 or two.meter("telha_spool_records") > 0:
                 assert time.monotonic() < deadline
                 time.sleep(0.2)
             assert other.trace(trace_id).summary.trace_id == trace_id
+            deadline = time.monotonic() + 90
             # Its spool is gone, so what is not there now never was.
             while True:
                 try:
-                    other.trace(never, timeout=2)
+                    other.trace(never, timeout=6)
                 except NotFound:
                     break
                 except (Unavailable, DeadlineExceeded):

@@ -18,8 +18,7 @@ def planner(request, tmp_path_factory):
     if request.param == "postgres":
         server = request.getfixturevalue("postgres")
         url = server.url(server.create())
-    # A round of deletions would be one more write that waits.
-    with RealPlanner(tmp_path_factory.mktemp("ended"), url=url, round_s=3600) as planner:
+    with RealPlanner(tmp_path_factory.mktemp("ended"), url=url) as planner:
         yield planner
 
 

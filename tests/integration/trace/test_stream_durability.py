@@ -78,12 +78,12 @@ def test_a_redis_that_never_answers_holds_a_call_for_one_reply_at_most() -> None
 
     async def test() -> None:
         with socket.create_server(("127.0.0.1", 0)) as hole:
-            async with records_of(f"redis://127.0.0.1:{hole.getsockname()[1]}/0", reply_within_s=0.3) as records:
+            async with records_of(f"redis://127.0.0.1:{hole.getsockname()[1]}/0", reply_within_s=1) as records:
                 begun = time.monotonic()
                 calls = [records.append(a_record(str(uuid4())), str(uuid4())) for _ in range(20)]
                 outcomes = await asyncio.gather(*calls, return_exceptions=True)
                 assert all(isinstance(outcome, Unavailable) for outcome in outcomes)
-                assert time.monotonic() - begun < 5
+                assert time.monotonic() - begun < 10
                 await until(lambda: records.refused == 20)
 
     asyncio.run(test())

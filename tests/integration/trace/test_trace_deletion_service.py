@@ -89,7 +89,7 @@ def test_what_is_under_way_is_dropped_and_leaves_the_spool(valkey_server: Valkey
                         await fetch(stub, sent[0])
                     assert fault.value.code() is grpc.StatusCode.NOT_FOUND
                 async with a_writer(settings) as stub:
-                    await asyncio.wait_for(spool.emptied.wait(), 20)
+                    await asyncio.wait_for(spool.emptied.wait(), 60)
                     assert emitter.settled == 5
                     await until(lambda: client.xlen(STREAM) == 0)
                     assert (await stub.DeleteTenant(deletion(), metadata=credential())).dropped == 5

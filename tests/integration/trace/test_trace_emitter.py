@@ -60,7 +60,7 @@ def test_records_wait_while_the_writer_is_away_and_are_not_sent_again_and_again(
             assert (emitter.sent, emitter.resent, spool.depth) == (10, 0, 10)
             assert all(spool.get("acme", trace_id) for trace_id in sent)
             async with a_writer(settings):
-                await asyncio.wait_for(spool.emptied.wait(), 20)
+                await asyncio.wait_for(spool.emptied.wait(), 60)
 
     asyncio.run(test())
 
@@ -78,7 +78,7 @@ def test_a_restarted_planner_asks_before_it_sends(valkey_server: ValkeyServer, f
                 await until(lambda: _pending_or_undelivered(valkey_server) == 0)
                 assert spool.depth == 10
             async with an_emitter(folder / "spool", valkey_server.url, settings.trace.writer) as (again, spool):
-                await asyncio.wait_for(spool.emptied.wait(), 20)
+                await asyncio.wait_for(spool.emptied.wait(), 60)
                 assert (again.sent, again.settled) == (0, 10)
 
     asyncio.run(test())

@@ -60,7 +60,7 @@ def test_a_record_reaches_the_store_and_leaves_the_spool(valkey_server: ValkeySe
             ),
         ):
             trace_ids = await append(spool, 50)
-            await asyncio.wait_for(spool.emptied.wait(), 20)
+            await asyncio.wait_for(spool.emptied.wait(), 60)
             trace = await fetch(stub, trace_ids[7])
             assert trace.summary.trace_id == trace_ids[7]
             assert (trace.summary.kind, trace.summary.items, trace.summary.used) == ("context", 2, 700)
@@ -117,7 +117,7 @@ def test_a_trace_of_another_tenant_does_not_exist(valkey_server: ValkeyServer, f
             ),
         ):
             (trace_id,) = await append(spool, 1)
-            await asyncio.wait_for(spool.emptied.wait(), 20)
+            await asyncio.wait_for(spool.emptied.wait(), 60)
             assert (await fetch(stub, trace_id)).summary.trace_id == trace_id
             assert await refused(fetch(stub, trace_id, "rival")) == grpc.StatusCode.NOT_FOUND
 
@@ -137,7 +137,7 @@ def test_redis_away_and_back_in_order(own_valkey: ValkeyServer, folder: Path) ->
             ),
         ):
             sent = await append(spool, 20)
-            await asyncio.wait_for(spool.emptied.wait(), 20)
+            await asyncio.wait_for(spool.emptied.wait(), 60)
             await asyncio.to_thread(own_valkey.stop)
             sent += await append(spool, 200)
             assert spool.depth == 200
@@ -193,7 +193,7 @@ def test_records_left_by_a_dead_planner_arrive_once(valkey_server: ValkeyServer,
                 spool,
             ),
         ):
-            await asyncio.wait_for(spool.emptied.wait(), 20)
+            await asyncio.wait_for(spool.emptied.wait(), 60)
             for trace_id in sent:
                 assert (await fetch(stub, trace_id)).summary.trace_id == trace_id
             assert heir.settled == 10
@@ -247,7 +247,7 @@ def test_two_writers_share_the_work(valkey_server: ValkeyServer, folder: Path) -
             an_emitter(folder / "spool", valkey_server.url, first.trace.writer) as (_, spool),
         ):
             sent = await append(spool, 100)
-            await asyncio.wait_for(spool.emptied.wait(), 20)
+            await asyncio.wait_for(spool.emptied.wait(), 60)
             assert (await fetch(stub, sent[50])).summary.trace_id == sent[50]
         assert sorted(stored(folder)) == sorted(sent)
 
@@ -269,7 +269,7 @@ def test_a_record_that_no_writer_can_read_does_not_stay_for_ever(valkey_server: 
         ):
             trace_id = str(uuid4())
             await spool.append(a_record(trace_id, kind=7), trace_id)
-            await asyncio.wait_for(spool.emptied.wait(), 20)
+            await asyncio.wait_for(spool.emptied.wait(), 60)
         with valkey_server.client() as client:
             ((_, fields),) = client.xrange(f"{STREAM}:dead")
             assert fields[b"reason"] == b"kind is absent or no string"

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import pytest
 from fixtures.valkey import ValkeyServer
+from ports import free_port
 from telha_runtime import frame
 from telha_trace_writer import letters
 from telha_trace_writer.opening import open_store
@@ -132,7 +133,7 @@ def test_a_stream_that_is_too_long_holds_planners_back(valkey_server: ValkeyServ
 
 def test_the_metrics_page_tells_what_happened(valkey_server: ValkeyServer, folder: Path) -> None:
     """A8: over HTTP, as Prometheus reads it."""
-    port = 20_000 + os.getpid() % 20_000
+    port = free_port()
 
     async def test() -> None:
         with valkey_server.client() as client:

@@ -45,7 +45,7 @@ def refusal(environment: dict[str, str], *arguments: str) -> tuple[int, str]:
 
 
 def until_serving(folder: Path) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not health.serving(f"unix:{folder / 'w'}"):
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -63,7 +63,7 @@ def test_it_stores_what_is_in_the_stream_and_drains_on_sigterm(valkey_server: Va
             while client.xlen(STREAM) == 500:
                 time.sleep(0.01)
             process.send_signal(signal.SIGTERM)
-            _, said = process.communicate(timeout=20)
+            _, said = process.communicate(timeout=60)
         assert process.returncode == 0, said
         store = open_store(place_of(folder), 1000)
         count = len(store.browse("acme", Filters(), None, 1000))
@@ -78,7 +78,7 @@ def test_it_serves_while_redis_is_away(folder: Path) -> None:
     with start(environ(folder)) as process:
         until_serving(folder)
         process.send_signal(signal.SIGTERM)
-        _, said = process.communicate(timeout=20)
+        _, said = process.communicate(timeout=60)
     assert process.returncode == 0
     assert "Redis is away" in said
 
@@ -123,5 +123,5 @@ def test_what_cannot_be_had_is_one_sentence(folder: Path) -> None:
         assert (code, "another process listens on" in said) == (69, True)
         assert health.serving(f"unix:{folder / 'w'}")
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
     assert process.returncode == 0

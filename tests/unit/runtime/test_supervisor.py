@@ -43,7 +43,7 @@ def _part(folder: Path, name: str, source: str, **changes: object) -> Part:
     return Part(**facts)  # type: ignore[arg-type]  # the keywords are Part's own
 
 
-def _until(holds: Callable[[], bool], seconds: float = 10.0) -> bool:
+def _until(holds: Callable[[], bool], seconds: float = 60.0) -> bool:
     deadline = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > deadline:

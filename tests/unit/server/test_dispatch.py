@@ -15,7 +15,7 @@ def soon(seconds: float = 30.0) -> float:
 
 
 async def until(condition):
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not condition():  # noqa: ASYNC110 what is watched lives on another thread
             await asyncio.sleep(0.001)
 
@@ -36,7 +36,7 @@ class Gate:
 
     def __call__(self):
         self.entered.set()
-        assert self.opened.wait(10)
+        assert self.opened.wait(60)
 
 
 def test_work_runs_in_the_order_accepted_on_one_thread(thread):
@@ -60,10 +60,9 @@ def test_the_job_beyond_the_limit_is_refused_at_once(thread):
         await until(gate.entered.is_set)
         waiting = [asyncio.ensure_future(thread.run(lambda: "done", soon())) for _ in range(2)]
         await asyncio.sleep(0)
-        before = time.monotonic()
         with pytest.raises(Overloaded) as refusal:
             await thread.run(lambda: "never", soon())
-        assert time.monotonic() - before < 0.05
+        assert not running.done()
         assert refusal.value.retry_after_ms == 50
         gate.opened.set()
         await running
@@ -150,7 +149,7 @@ def test_work_that_runs_sees_that_its_caller_has_gone(thread):
             await running
         assert await thread.run(lambda: "next", soon()) == "next"
         with pytest.raises(DeadlineExceeded):
-            await thread.run(long, soon(0.02))
+            await thread.run(long, soon(0.5))
         assert len(ended) == 2
 
     asyncio.run(scenario())

@@ -1,6 +1,7 @@
 """Bytes that are shared so that room is always left, and credentials that were seen to hold."""
 
 import pytest
+from erasure_scan import in_objects
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from telha_planner.core.errors import Overloaded
@@ -71,3 +72,14 @@ def test_invented_keys_share_one_place():
         holders.proved(f"key-{number}", 1, str(number))
     assert holders.of("key-0") == STRANGERS
     assert holders.of(f"key-{MOST}") == Holder(1, str(MOST))
+
+
+def test_no_key_is_kept_to_know_it_again():
+    """A6: who reads the memory of the process finds no key in it, and two processes remember one key differently."""
+    key = f"telha_{'a' * 12}_{'sécret密' * 6}"
+    holders, others = Holders(), Holders()
+    for each in (holders, others):
+        each.proved(key, 7, "id")
+        assert each.of(key) == Holder(7, "id")
+    assert [*in_objects([holders], [key.encode(), key[-12:].encode()])] == []
+    assert holders._known.keys().isdisjoint(others._known)
