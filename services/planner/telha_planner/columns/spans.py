@@ -13,6 +13,7 @@ from .lists import Lists
 from .versions import Versions
 
 _BYTES_PER_TEXT = 400
+_BYTES_PER_NAME = 150
 UNKNOWN = -1
 """Row of a source version that is not in the store, and code of a missing kind."""
 
@@ -38,30 +39,44 @@ class SourceVersions(Growing):
     One row per source version.
 
     Attributes:
+        source_no: Number of the source.
+        version: Its version's commit, µs.
         length: Bytes of canonical text.
         names: Name of the source in that version, by row.
         row: Row by (source_no, version_tx).
     """
 
-    columns: ClassVar = {"no": np.int64, "length": np.int64}
+    columns: ClassVar = {"no": np.int64, "source_no": np.int64, "version": np.int64, "length": np.int64}
+    source_no: Int64
+    version: Int64
     length: Int64
 
     def __init__(self) -> None:
         super().__init__()
         self.names: list[str] = []
         self.row: dict[tuple[int, int], int] = {}
+        self._named: dict[str, list[int]] = {}
+        self._rows_named = 0
 
     @property
     def nbytes(self) -> int:
         """Bytes held; names and keys are Python objects, so theirs is a rough figure."""
-        return super().nbytes + _BYTES_PER_TEXT * len(self)
+        return super().nbytes + _BYTES_PER_TEXT * len(self) + _BYTES_PER_NAME * self._rows_named
+
+    def named(self, name: str) -> list[int]:
+        """Rows of the versions that bear *name*. Few ask, so names are put in order when somebody does."""
+        for row in range(self._rows_named, len(self.names)):
+            self._named.setdefault(self.names[row], []).append(row)
+        self._rows_named = len(self.names)
+        return self._named.get(name, [])
 
     def load(self, rows: Rows) -> None:
         """Append rows of (version_no, source_no, version_tx, length, name)."""
         for _, source_no, version_tx, _, name in rows:
             self.row[source_no, version_tx] = len(self.names)
             self.names.append(name)
-        self.append(no=[row[0] for row in rows], length=[row[3] for row in rows])
+        no, source_no, version, length = (np.array([row[at] for row in rows], np.int64) for at in range(4))
+        self.append(no=no, source_no=source_no, version=version, length=length)
 
 
 class Spans(Growing):
@@ -138,11 +153,13 @@ class Links(Growing):
 
     Attributes:
         span: Row of the span.
+        version: Row of the node version.
         of_version: Links by row of the node version.
     """
 
-    columns: ClassVar = {"no": np.int64, "span": np.int32, "tx_from": np.int64, "tx_to": np.int64}
+    columns: ClassVar = {"no": np.int64, "span": np.int32, "version": np.int32, "tx_from": np.int64, "tx_to": np.int64}
     span: Int32
+    version: Int32
     tx_from: Int64
     tx_to: Int64
 
@@ -159,5 +176,6 @@ class Links(Growing):
         """Append rows of (link_no, version_no, span_no, tx_from, tx_to)."""
         if rows:
             no, version_no, span_no, tx_from, tx_to = zip(*rows, strict=True)
-            self.of_version.append(versions.rows_of(version_no), np.arange(len(self), len(self) + len(no)))
-            self.append(no=no, span=spans.rows_of(span_no), tx_from=tx_from, tx_to=tx_to)
+            version = versions.rows_of(version_no)
+            self.of_version.append(version, np.arange(len(self), len(self) + len(no)))
+            self.append(no=no, span=spans.rows_of(span_no), version=version, tx_from=tx_from, tx_to=tx_to)

@@ -30,6 +30,8 @@ MAX_QUERY_PAGE = 1000
 MAX_DIMENSIONS = 4096
 MAX_OVERHEAD_TOKENS = 1_000_000
 MAX_FRAGMENTS = 100_000
+MAX_SUBJECTS = 32
+MAX_SUBJECT_BYTES = 1024
 ALL_SPACES = "*"
 
 _GREATEST_FLOAT32 = (2.0 - 2.0**-23) * 2.0**127
@@ -64,6 +66,24 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceSubject:
+    """
+    A source that a caller asks about, or a section of it.
+
+    Attributes:
+        source: Its id or its display name, 1..1024 bytes.
+        section: Title of a section, or several joined by ` > `; empty means the whole source.
+    """
+
+    source: str
+    section: str = ""
+
+
+Subject = SpanRef | SourceSubject
+"""What "why not?" is asked of."""
+
+
+@dataclass(frozen=True, slots=True)
 class PlanRequest:
     """
     Asks for a plan. None means: the default applies.
@@ -82,6 +102,7 @@ class PlanRequest:
         spaces: Spaces asked for; empty means the key's own or `main`.
         legs: Legs named explicitly; empty means all implied.
         min_similarity: Evidence below which nothing is relevant, [0, 1]; 0 keeps all.
+        why_not: Subjects of which it is to be said why they are in the plan or out of it, at most 32.
     """
 
     question: str | None = None
@@ -101,6 +122,7 @@ class PlanRequest:
     legs: frozenset[Leg] = frozenset()
     allow_ungrounded: bool = False
     min_similarity: float | None = None
+    why_not: tuple[Subject, ...] = ()
 
     def __post_init__(self) -> None:
         if self.question is None and self.find is None and self.vector is None:
@@ -121,6 +143,7 @@ class PlanRequest:
             check_name("model", self.model)
         check_spaces(self.spaces)
         check_floor(self.min_similarity)
+        check_subjects(self.why_not)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +221,11 @@ class SelectRequest:
     max_frac_per_source: float | None = None
     span_overhead_tokens: int | None = None
     allow_ungrounded: bool = False
+    why_not: tuple[Subject, ...] = ()
 
     def __post_init__(self) -> None:
         check_question(self.question)
+        check_subjects(self.why_not)
         if len(self.pool) > MAX_FRAGMENTS:
             raise RequestInvalid(field="pool", rule=f"must hold at most {MAX_FRAGMENTS:,} fragments")
         check_limits(self.max_tokens, self.max_spans, self.max_frac_per_source, self.span_overhead_tokens)
@@ -336,6 +361,19 @@ def check_spaces(spaces: Sequence[str]) -> None:
             raise RequestInvalid(field=f"spaces[{index}]", rule="must not repeat a space")
     if ALL_SPACES in spaces and len(spaces) > 1:
         raise RequestInvalid(field="spaces", rule="must not name spaces beside *")
+
+
+def check_subjects(subjects: Sequence[Subject]) -> None:
+    """Refuse too many subjects, coordinates that cannot be, and names that nothing can bear."""
+    if len(subjects) > MAX_SUBJECTS:
+        raise RequestInvalid(field="why_not", rule=f"must hold at most {MAX_SUBJECTS} subjects")
+    for index, subject in enumerate(subjects):
+        if isinstance(subject, SpanRef):
+            check_span(f"why_not[{index}].span", subject)
+        else:
+            check_name(f"why_not[{index}].source.source", subject.source, MAX_SUBJECT_BYTES)
+            if subject.section:
+                check_name(f"why_not[{index}].source.section", subject.section, MAX_SUBJECT_BYTES)
 
 
 def check_span(place: str, span: SpanRef) -> None:
