@@ -88,6 +88,8 @@ class RecallDetail:
         fate: One `Fate` per node.
         others: Scores any visible nodes (places, ascending and distinct) as if a leg had found them: decay 1, hops 0.
             They count in nothing else.
+        likeness: The greater of the parts that words and vector have in any visible nodes, roughly and for little: what
+            to score first where there are too many.
     """
 
     view: View
@@ -98,6 +100,7 @@ class RecallDetail:
     path: Int64
     fate: UInt8
     others: Callable[[Int64], Scored]
+    likeness: Callable[[Int64], Float64]
 
 
 def found_by(legs: Legs, places: Int64) -> UInt8:
@@ -138,3 +141,13 @@ def _positions(ranked: Int64, places: Int64) -> Int64:
         among = np.flatnonzero(places[at] == ranked)
         positions[at[among]] = among + 1
     return positions
+
+
+def likeness(legs: Legs, places: Int64) -> Float64:
+    """`RecallDetail.likeness` of *places*, in any order."""
+    found = np.zeros(len(places))
+    if legs.words is not None:
+        found = legs.words.part(places)
+    if legs.vectors is not None and legs.vectors.greatest > 0.0:
+        found = np.maximum(found, legs.vectors.rough(places)[0] / legs.vectors.greatest)
+    return found

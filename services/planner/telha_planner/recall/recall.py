@@ -21,7 +21,7 @@ from telha_planner.core.model import Bools, Float64, Int32, Int64
 from telha_planner.core.plan import LegCounts, RecallStats
 
 from .candidates import BODY, is_window, offered_windows, packable_windows, sliceable, spans_of, tokens_of
-from .detail import Fate, RecallDetail, Scored, found_by, ranks
+from .detail import Fate, RecallDetail, Scored, found_by, likeness, ranks
 from .expansion import Trail, expand
 from .floor import Evidence
 from .legs import Legs, run_legs
@@ -87,6 +87,7 @@ def recall_in_detail(snapshot: Snapshot, query: RecallQuery) -> tuple[Recalled, 
         path=path,
         fate=_fates(view, query, found),
         others=partial(_others, view, query, found.legs),
+        likeness=partial(likeness, found.legs),
     )
     return _exploded(view, query, found), detail
 
