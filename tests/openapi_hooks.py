@@ -58,7 +58,7 @@ _RULES = (
     "must be the nextCursor of the call before",
 )
 RULES_ACROSS_FIELDS = re.compile("|".join(_RULES))
-IN_PATH_AND_HEADER = {"id", "name", "space", "Idempotency-Key"}
+IN_PATH_AND_HEADER = {"id", "other", "name", "space", "Idempotency-Key"}
 UNANSWERABLE = {"INSUFFICIENT_EVIDENCE", "VECTOR_LEG_UNAVAILABLE", "IDEMPOTENCY_KEY_REUSED"}
 """Codes of well-formed requests that cannot be answered (422)."""
 

@@ -38,7 +38,7 @@ def check(response: httpx.Response) -> None:
     """Fail unless *response* is what the document promises; a hook for `httpx.Client`."""
     method, place = response.request.method.lower(), response.request.url.path
     for path, methods in document()["paths"].items():
-        if method in methods and re.fullmatch(re.escape(path).replace(r"\{id\}", "[^/]+"), place):
+        if method in methods and re.fullmatch(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(path)), place):
             break
     else:
         return

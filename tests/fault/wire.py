@@ -14,7 +14,7 @@ import grpc
 import httpx
 from fault.calls import Call
 from fault.journal import Answered, Coordinate
-from telha_client import Document, Fragment, Plan, Span, TelhaError, as_json, requests, verify_hash
+from telha_client import Document, Fragment, Plan, Span, TelhaError, as_json, requests, trace_calls, verify_hash
 from telha_client.connection import channel_options
 from telha_client.errors import from_rpc
 from telha_client.requests import Prepared
@@ -84,7 +84,7 @@ class Grpc:
 
     def trace(self, trace_id: str) -> tuple[str, tuple[Coordinate, ...]]:
         """Plan hash and coordinates of a trace; raises `Refusal`."""
-        return _recorded(self.ask(requests.trace(trace_id, None)).record)
+        return _recorded(self.ask(trace_calls.trace(trace_id, None)).record)
 
     def text(self, source_id: str, version: int) -> bytes:
         """The canonical text of a version of a source; raises `Refusal`."""

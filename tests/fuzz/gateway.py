@@ -132,7 +132,7 @@ def exchanged(stage: Stage, operation: Operation, body: bytes, headers: dict[str
     scope: Any = {
         "headers": [(name.encode("latin-1"), value.encode("latin-1")) for name, value in heads.items()],
         "query_string": query,
-        "path_params": {"id": segment.decode("latin-1").replace("/", "%2F")},
+        "path_params": dict.fromkeys(_path_names(operation), segment.decode("latin-1").replace("/", "%2F")),
     }
     pieces = [body[at : at + 4096] for at in range(0, len(body), 4096)] or [b""]
     events = [{"type": "http.request", "body": piece, "more_body": piece is not pieces[-1]} for piece in pieces]
@@ -157,3 +157,8 @@ def exchanged(stage: Stage, operation: Operation, body: bytes, headers: dict[str
             law(room.held == 0, "room is held after the request")
 
     return stage.run(run())
+
+
+def _path_names(operation: Operation) -> list[str]:
+    places = (operation.path_parameter, operation.other_parameter)
+    return [place.name for place in places if place is not None]

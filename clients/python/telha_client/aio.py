@@ -12,8 +12,9 @@ from typing import Any, BinaryIO, Self, TypeVar, Unpack
 import grpc
 import grpc.aio
 
-from . import requests
+from . import requests, trace_calls
 from .administration import AsyncAdministration
+from .comparison import Replay, TraceDifference
 from .connection import (
     DEFAULT_TIMEOUT_S,
     Tls,
@@ -96,7 +97,15 @@ class AsyncClient:
 
     async def trace(self, trace_id: str, *, timeout: float | None = None) -> Trace:
         """Read one trace."""
-        return await self.call(requests.trace(trace_id, timeout))
+        return await self.call(trace_calls.trace(trace_id, timeout))
+
+    async def replay(self, trace_id: str, *, timeout: float | None = None) -> Replay:
+        """Make the plan of a trace anew, and compare; leaves no trace."""
+        return await self.call(trace_calls.replay(trace_id, timeout))
+
+    async def diff(self, trace_id: str, other_trace_id: str, *, timeout: float | None = None) -> TraceDifference:
+        """Compare the plans of two traces, from their records alone."""
+        return await self.call(trace_calls.diff(trace_id, other_trace_id, timeout))
 
     async def traces(
         self,
@@ -110,7 +119,7 @@ class AsyncClient:
         timeout: float | None = None,
     ) -> Page[TraceSummary]:
         """List traces, newest first, one page at a time."""
-        asked = requests.traces(kind, space, recorded_from, recorded_to, page_size, page_token, timeout)
+        asked = trace_calls.traces(kind, space, recorded_from, recorded_to, page_size, page_token, timeout)
         return await self.call(asked)
 
     async def call(self, prepared: Prepared[T]) -> T:

@@ -10,7 +10,6 @@ from google.protobuf.message import Message
 from telha.context.v1 import context_pb2
 from telha.memory.v1 import memory_pb2
 from telha.planner.v1 import plan_pb2, planner_pb2
-from telha.trace.v1 import traces_pb2
 
 from . import responses
 from .errors import invalid
@@ -29,8 +28,6 @@ from .results import (
     Reembedding,
     Source,
     SourceText,
-    Trace,
-    TraceSummary,
     WrittenArtifacts,
 )
 from .uploads import STREAM_ABOVE, Content, PreparedUpload
@@ -280,33 +277,6 @@ def query(
     put(message, "page_size", page_size)
     put(message, "page_token", page_token)
     return Prepared(f"{_MEMORY}/Query", message, responses.query, True, timeout)
-
-
-def trace(trace_id: str, timeout: float | None) -> Prepared[Trace]:
-    """`Traces.Get`."""
-    message = traces_pb2.GetRequest()
-    put(message, "trace_id", trace_id)
-    return Prepared("/telha.trace.v1.Traces/Get", message, responses.trace, True, timeout)
-
-
-def traces(
-    kind: str | None,
-    space: str | None,
-    recorded_from: Instant | None,
-    recorded_to: Instant | None,
-    page_size: int,
-    page_token: str,
-    timeout: float | None,
-) -> Prepared[Page[TraceSummary]]:
-    """`Traces.List`."""
-    message = traces_pb2.ListRequest()
-    put(message, "kind", kind)
-    put(message, "space", space)
-    put(message, "from_us", micros(recorded_from, "from_us"))
-    put(message, "to_us", micros(recorded_to, "to_us"))
-    put(message, "page_size", page_size)
-    put(message, "page_token", page_token)
-    return Prepared("/telha.trace.v1.Traces/List", message, responses.traces, True, timeout)
 
 
 _MEMORY = "/telha.memory.v1.Memory"

@@ -53,13 +53,13 @@ _OUTCOMES = {
 def plan(raw: bytes) -> Plan:
     """From `PlanResponse`."""
     message = planner_pb2.PlanResponse.FromString(raw)
-    return _plan(message.plan, _window(message.window), None)
+    return planned(message.plan, _window(message.window), None)
 
 
 def select(raw: bytes) -> Plan:
     """From `SelectResponse`."""
     message = planner_pb2.SelectResponse.FromString(raw)
-    return _plan(message.plan, None, None)
+    return planned(message.plan, None, None)
 
 
 def context(raw: bytes) -> Context:
@@ -176,17 +176,18 @@ def traces(raw: bytes) -> Page[TraceSummary]:
     return Page(tuple(_summary(summary) for summary in message.traces), message.next_page_token)
 
 
-def _plan(message: plan_pb2.EvidencePlan, window: Window | None, explanation: Explanation | None) -> Plan:
+def planned(message: plan_pb2.EvidencePlan, window: Window | None, explanation: Explanation | None) -> Plan:
+    """From `EvidencePlan`."""
     spans = tuple(
         PlannedSpan(
-            span=span(planned.span),
-            kind=planned.kind,
-            span_class=CLASSES.get(planned.span_class, "unknown"),
-            weight=planned.weight,
-            tokens=planned.tokens,
-            text=planned.text,
+            span=span(held.span),
+            kind=held.kind,
+            span_class=CLASSES.get(held.span_class, "unknown"),
+            weight=held.weight,
+            tokens=held.tokens,
+            text=held.text,
         )
-        for planned in message.spans
+        for held in message.spans
     )
     return Plan(
         plan_model=message.plan_model,

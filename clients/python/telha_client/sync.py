@@ -7,8 +7,9 @@ from typing import Any, BinaryIO, Self, TypeVar, Unpack
 
 import grpc
 
-from . import requests
+from . import requests, trace_calls
 from .administration import Administration
+from .comparison import Replay, TraceDifference
 from .connection import DEFAULT_TIMEOUT_S, Tls, opened_channel, pause_before_repeating, target
 from .errors import from_rpc
 from .inputs import Artifact, Clarification, Document, Edge, Fragment, Instant, Node
@@ -76,7 +77,15 @@ class Client:
 
     def trace(self, trace_id: str, *, timeout: float | None = None) -> Trace:
         """Read one trace."""
-        return self.call(requests.trace(trace_id, timeout))
+        return self.call(trace_calls.trace(trace_id, timeout))
+
+    def replay(self, trace_id: str, *, timeout: float | None = None) -> Replay:
+        """Make the plan of a trace anew, and compare; leaves no trace."""
+        return self.call(trace_calls.replay(trace_id, timeout))
+
+    def diff(self, trace_id: str, other_trace_id: str, *, timeout: float | None = None) -> TraceDifference:
+        """Compare the plans of two traces, from their records alone."""
+        return self.call(trace_calls.diff(trace_id, other_trace_id, timeout))
 
     def traces(
         self,
@@ -90,7 +99,7 @@ class Client:
         timeout: float | None = None,
     ) -> Page[TraceSummary]:
         """List traces, newest first, one page at a time."""
-        asked = requests.traces(kind, space, recorded_from, recorded_to, page_size, page_token, timeout)
+        asked = trace_calls.traces(kind, space, recorded_from, recorded_to, page_size, page_token, timeout)
         return self.call(asked)
 
     def call(self, prepared: Prepared[T]) -> T:

@@ -110,9 +110,15 @@ class Exchange:
         Raises:
             Refused: It is not UTF-8; then nothing can have that name.
         """
-        (segment,) = self._scope["path_params"].values()
+        (segment,) = self.path_values
+        return segment
+
+    @property
+    def path_values(self) -> tuple[str, ...]:
+        """As `path_value`, where there are several, in the order of the path."""
+        segments = self._scope["path_params"].values()
         try:
-            return unquote_to_bytes(str(segment)).decode()
+            return tuple(unquote_to_bytes(str(segment)).decode() for segment in segments)
         except UnicodeDecodeError:
             raise Refused(Failure(404, "NOT_FOUND", "no such path; a name is UTF-8, percent-encoded")) from None
 
@@ -137,11 +143,17 @@ class Exchange:
             Refused: Not declared as JSON, too large, or too slow.
             RequestFault: Not strict JSON, or not the shape.
         """
-        if not _JSON_TYPE.fullmatch(self._headers.get("content-type", "")):
-            detail = "send the body with content-type: application/json"
-            raise Refused(Failure(415, "UNSUPPORTED_MEDIA_TYPE", detail, headers={"accept": "application/json"}))
-        self._refuse_encoding()
+        self._need_json()
         return shaped(decode(await self._read()), shape)
+
+    async def optional_body(self, shape: type[T]) -> T:
+        """As `body`; nothing at all is the same as an empty object."""
+        if "content-type" in self._headers:
+            self._need_json()
+        content = await self._read()
+        if content:
+            self._need_json()
+        return shaped(decode(content) if content else {}, shape)
 
     def media_type(self, known: Collection[str]) -> str:
         """
@@ -242,6 +254,12 @@ class Exchange:
         if _AFFINITY.fullmatch(affinity):  # it is only a matter of speed, so one that cannot be sent is no fault
             metadata.append((AFFINITY, affinity))
         return metadata
+
+    def _need_json(self) -> None:
+        if not _JSON_TYPE.fullmatch(self._headers.get("content-type", "")):
+            detail = "send the body with content-type: application/json"
+            raise Refused(Failure(415, "UNSUPPORTED_MEDIA_TYPE", detail, headers={"accept": "application/json"}))
+        self._refuse_encoding()
 
     def _refuse_encoding(self) -> None:
         encoding = self._headers.get("content-encoding", "identity").strip().lower()

@@ -150,7 +150,7 @@ def _operation(operation: Operation, references: Mapping[type, Json]) -> Json:
         content: Json = {"schema": references[operation.body]}
         if operation.example:
             content["example"] = operation.example
-        described["requestBody"] = {"required": True, "content": {"application/json": content}}
+        described["requestBody"] = {"required": not operation.body_optional, "content": {"application/json": content}}
     if operation.raw_types:
         statuses |= {*_EVERY_BODY}
         described["requestBody"] = {
@@ -186,18 +186,17 @@ def _answer(operation: Operation, references: Mapping[type, Json]) -> Json:
 
 
 def _parameters(operation: Operation) -> list[Json]:
-    found: list[Json] = []
-    if operation.path_parameter is not None:
-        place = operation.path_parameter
-        found.append(
-            {
-                "name": place.name,
-                "in": "path",
-                "required": True,
-                "description": place.description,
-                "schema": dict(place.schema),
-            }
-        )
+    found: list[Json] = [
+        {
+            "name": place.name,
+            "in": "path",
+            "required": True,
+            "description": place.description,
+            "schema": dict(place.schema),
+        }
+        for place in (operation.path_parameter, operation.other_parameter)
+        if place is not None
+    ]
     if operation.idempotent:
         found.append(reference("parameters", "IdempotencyKey"))
     if operation.parameters is not None:

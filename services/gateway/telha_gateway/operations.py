@@ -27,9 +27,9 @@ class PathParameter:
     schema: Mapping[str, Any]
 
 
-def an_id(description: str) -> PathParameter:
-    """The segment `{id}`, a canonical UUID."""
-    return PathParameter("id", description, {"type": "string", "format": "uuid", "pattern": UUID_PATTERN})
+def an_id(description: str, name: str = "id") -> PathParameter:
+    """The segment `{name}`, a canonical UUID."""
+    return PathParameter(name, description, {"type": "string", "format": "uuid", "pattern": UUID_PATTERN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,9 @@ class Operation:
         raw_types: Media types of a body that is passed on as it comes.
         parameters: The struct of the query parameters, if there are any.
         idempotent: Takes the header `Idempotency-Key`.
+        body_optional: The body may be left out, which is the same as an empty object.
         path_parameter: The variable segment, if there is one.
+        other_parameter: The second one, if there are two.
         statuses: Problem statuses of this operation beside those of every call.
         code: `code` of the faults that the gateway finds.
         secured: Needs a key.
@@ -63,10 +65,12 @@ class Operation:
     answer: type[msgspec.Struct] | None = None
     description: str = ""
     body: type[msgspec.Struct] | None = None
+    body_optional: bool = False
     raw_types: tuple[str, ...] = ()
     parameters: type[msgspec.Struct] | None = None
     idempotent: bool = False
     path_parameter: PathParameter | None = None
+    other_parameter: PathParameter | None = None
     statuses: tuple[int, ...] = ()
     code: str = "INVALID_REQUEST"
     secured: bool = True

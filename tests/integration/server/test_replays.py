@@ -47,6 +47,9 @@ def test_a_plan_is_what_it_was(planner, surface):
             "select": lambda: client.select(POOL, max_tokens=6),
         }[surface]()
         client.memory.ingest([Document(name="later.md", content="# Eléctrico 28\n\nO eléctrico 28 circula à noite.\n")])
+        told = client.replay(made.trace_id)
+    assert (told.outcome, told.plan.plan_hash, told.recorded.kind) == ("identical", made.plan_hash, surface)
+    assert told.difference.identical
     again = replay(planner, made.trace_id)
     assert again.outcome == replay_pb2.REPLAY_OUTCOME_IDENTICAL, again.difference
     assert again.plan.plan_hash == made.plan_hash == again.recorded.plan_hash

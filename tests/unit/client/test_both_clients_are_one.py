@@ -9,7 +9,7 @@ from telha.context.v1 import context_pb2
 from telha.memory.v1 import memory_pb2
 from telha.planner.v1 import planner_pb2
 from telha.trace.v1 import traces_pb2
-from telha_client import administration, administration_calls, aio, requests, sync, uploads
+from telha_client import administration, administration_calls, aio, requests, sync, trace_calls, uploads
 from telha_gateway.routes import administration as keys_and_tenants
 from telha_gateway.routes import memory, planning, traces
 
@@ -43,7 +43,7 @@ def test_the_same_methods_with_the_same_arguments(one: type, other: type) -> Non
 @pytest.mark.parametrize("rpc", [method.name for file in FILES for method in _methods(file)])
 def test_every_rpc_is_reached_from_every_surface(rpc: str) -> None:
     """A2, A5: a method that is added to the contract has a REST route and a method of the client."""
-    client = "".join(map(inspect.getsource, (requests, administration_calls, uploads)))
+    client = "".join(map(inspect.getsource, (requests, trace_calls, administration_calls, uploads)))
     rest = "".join(map(inspect.getsource, (keys_and_tenants, memory, planning, traces)))
     assert re.search(rf"/{rpc}\"|\"{rpc}\"", client)
     assert re.search(rf"upstream\.\w+\.{rpc}\b", rest)

@@ -120,8 +120,12 @@ def plan_answer(message: planner_pb2.PlanResponse) -> EvidencePlan:
 
 
 def select_answer(message: planner_pb2.SelectResponse) -> Selection:
-    """The JSON shape of a selection."""
-    plan = message.plan
+    """The JSON shape of the answer to Select."""
+    return selection(message.plan)
+
+
+def selection(plan: plan_pb2.EvidencePlan) -> Selection:
+    """The JSON shape of a plan but for the instants that it was read at."""
     return Selection(
         plan_model=plan.plan_model,
         budget=plan.budget,

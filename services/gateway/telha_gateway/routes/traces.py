@@ -1,8 +1,8 @@
-"""Reading the proof of past calls."""
+"""Reading the proof of past calls, and holding it against memory and against one another."""
 
 import msgspec
 
-from telha_gateway.dto import traces
+from telha_gateway.dto import comparison, traces
 from telha_gateway.exchange import Exchange
 from telha_gateway.operations import Operation, an_id
 
@@ -17,6 +17,19 @@ async def _traces(exchange: Exchange) -> msgspec.Struct:
     return traces.page_answer(await exchange.call(exchange.upstream.traces.List, message))
 
 
+async def _replay(exchange: Exchange) -> msgspec.Struct:
+    exchange.trace_id = exchange.path_value
+    body = await exchange.optional_body(comparison.ReplayRequest)
+    message = comparison.replay_message(exchange.path_value, body)
+    return comparison.replay_answer(await exchange.call(exchange.upstream.planner.Replay, message, {"trace_id": "id"}))
+
+
+async def _diff(exchange: Exchange) -> msgspec.Struct:
+    message = comparison.diff_message(*exchange.path_values)
+    renames = {"trace_id": "id", "other_trace_id": "other"}
+    return comparison.diff_answer(await exchange.call(exchange.upstream.planner.Diff, message, renames))
+
+
 OPERATIONS = (
     Operation(
         method="GET",
@@ -28,6 +41,34 @@ OPERATIONS = (
         path_parameter=an_id("The trace."),
         answer=traces.Trace,
         run=_trace,
+        statuses=(404,),
+    ),
+    Operation(
+        method="POST",
+        path="/v1/trace/{id}/replay",
+        id="replayTrace",
+        tag="Traces",
+        summary="Make the plan of a trace anew, and compare",
+        description="As of the trace's instants, with its query vector: `identical`, `changed` with the inputs that "
+        "differ, or `erased`. Leaves no trace, and counts as a plan for the key's rate.",
+        path_parameter=an_id("The trace."),
+        body=comparison.ReplayRequest,
+        body_optional=True,
+        answer=comparison.Replay,
+        run=_replay,
+        statuses=(404,),
+    ),
+    Operation(
+        method="GET",
+        path="/v1/trace/{id}/diff/{other}",
+        id="diffTraces",
+        tag="Traces",
+        summary="Compare the plans of two traces",
+        description="From their records alone; nothing is planned anew. They may be of different kinds.",
+        path_parameter=an_id("The one trace."),
+        other_parameter=an_id("The other trace.", "other"),
+        answer=comparison.TraceDifference,
+        run=_diff,
         statuses=(404,),
     ),
     Operation(
