@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -76,6 +77,8 @@ def a_planner(folder: Path, **changes: str) -> Iterator[Planner]:
             address = next(
                 str(json.loads(line)["address"]) for line in process.stderr if json.loads(line)["event"] == "listening"
             )
+            # A pipe that nobody empties would sooner or later hold the planner up.
+            threading.Thread(target=process.stderr.read, daemon=True).start()
             yield Planner(process, address, port)
         finally:
             process.kill()
@@ -174,3 +177,4 @@ def test_two_planners_tell_what_is_on_its_way(
                     break
                 except (Unavailable, DeadlineExceeded):
                     assert time.monotonic() < deadline
+                    time.sleep(0.2)
