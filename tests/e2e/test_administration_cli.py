@@ -23,7 +23,13 @@ def _key(up: Up, *words: str) -> dict[str, object]:
 def test_a_platform_takes_in_a_customer_and_lets_it_go(up: Up, acme: str) -> None:
     """A3, A6, M5: tenant, keys, memory, and nothing of it afterwards; each step through the running server."""
     assert up.run("tenants", "create", acme, "--json").json == {"name": acme, "created": True}
-    assert f"exists already: {acme}" in up.run("tenants", "create", acme).out
+    at = f"\nat {up.grpc}\n"
+    assert up.run("tenants", "create", acme).out == f"exists already: {acme}{at}"
+    misspelt = up.run("keys", "create", "--admin", "--tenant", f"{acme}x")
+    assert (misspelt.code, misspelt.err) == (
+        1,
+        f"telha: there is no tenant {acme}x at {up.grpc}\n       --create-tenant makes it\n",
+    )
     first = _key(up, "--admin", "--tenant", acme)
     assert (first["tenant"], first["rights"], first["spaces"]) == (acme, ["read", "write", "admin"], [])
     by = ("--key", str(first["key"]))
@@ -42,10 +48,11 @@ def test_a_platform_takes_in_a_customer_and_lets_it_go(up: Up, acme: str) -> Non
     assert up.run("spaces", "erase", "agent-7", *by, typed="n\n").code == 1
     erased = up.run("spaces", "erase", "agent-7", *by, typed="y\n")
     assert erased.code == 0
-    assert "Erase space agent-7 with all that it holds for good?" in erased.err
+    assert f"Erase space agent-7 with all that it holds, at {up.grpc}, for good?" in erased.err
     assert "1 sources" in erased.out
+    assert erased.out.endswith(at)
     assert up.run("spaces", "erase", "agent-7", "--yes", *by, "--json").problem["code"] == "NOT_FOUND"
-    assert up.run("keys", "revoke", str(reader["keyId"]), *by).out == f"revoked {reader['keyId']}\n"
+    assert up.run("keys", "revoke", str(reader["keyId"]), *by).out == f"revoked {reader['keyId']}{at}"
     refused = up.run("tenants", "delete", acme, typed="\n")
     assert refused.code == 1
     assert refused.err.endswith("telha: nothing deleted\n")
@@ -59,7 +66,10 @@ def test_a_platform_takes_in_a_customer_and_lets_it_go(up: Up, acme: str) -> Non
 def test_what_is_done_on_the_store_holds_for_the_running_system(up: Up, acme: str) -> None:
     """A3, M5: keys made beside it open it; a tenant deleted beside it loses its traces too."""
     place = ("--data", str(up.data))
-    key = _key(up, "--operator", "--tenant", acme, *place)
+    typo = up.run("keys", "create", "--operator", "--tenant", acme, *place)
+    assert (typo.code, typo.err) == (1, "telha: tenant must exist; --create-tenant makes it\n")
+    key = _key(up, "--operator", "--tenant", acme, "--create-tenant", *place)
+    assert up.run("tenants", "create", acme, *place).out == f"exists already: {acme}\non the store in {up.data}\n"
     by = ("--key", str(key["key"]))
     assert up.run("ingest", "README.md", *by).code == 0
     assert up.run("plan", "what is a plan hash?", *by).code == 0
@@ -89,6 +99,7 @@ def test_what_is_done_on_the_store_holds_for_the_running_system(up: Up, acme: st
         (("keys", "create", "--admin", "--operator"), "--rights must not be given beside"),
         (("keys", "create", "--name", "x", "--rights", "read", "--admin"), "--rights must not be given beside"),
         (("keys", "create", "--name", "x", "--expires", "soon"), "--expires"),
+        (("keys", "create", "--name", "x", "--create-tenant"), "--create-tenant needs --tenant NAME"),
         (("keys", "list", "--url", "sqlite:///x", "--key", "k"), "--key must not be given beside --url"),
     ],
 )

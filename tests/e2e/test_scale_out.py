@@ -64,7 +64,7 @@ def readable(client: Client, trace_id: str) -> object:
 def first_key(system: Composed) -> str:
     """As docs/operating.md shows it, in the container of a planner."""
     url = system.environ("planner-1")["TELHA_STORE__URL"]
-    words = ("--tenant", "acme", "--name", "first", "--rights", "read,write", "--json")
+    words = ("--tenant", "acme", "--create-tenant", "--name", "first", "--rights", "read,write", "--json")
     command = [BIN / "telha-planner", "keys", "create", "--url", url, *words]
     done = subprocess.run(command, capture_output=True, check=True, timeout=60)
     return str(json.loads(done.stdout)["key"])

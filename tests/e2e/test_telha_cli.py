@@ -47,7 +47,7 @@ def test_context_has_items_proof_and_account(up: Up) -> None:
 def test_context_shows_score_and_coordinates(up: Up) -> None:
     """A3: per item, at 80 columns."""
     told = up.run("memory", "context", QUESTION, "--max-tokens", "800", "--json").json
-    shown = up.run("memory", "context", QUESTION, "--max-tokens", "800").out
+    shown = up.run("memory", "context", QUESTION, "--max-tokens", "800", COLUMNS="80").out
     for item in told["items"]:
         source = item["source"]
         assert f"{source['sourceId']} @{source['sourceVersionTx']} [{source['start']}:{source['end']}]" in shown
@@ -68,6 +68,32 @@ def test_the_command_line_answers_as_rest_does(up: Up) -> None:
     by_cli = up.run("plan", QUESTION, "--max-tokens", "500", "--json", *instants).json
     by_rest = _rest(up, "/v1/plan", {"question": QUESTION, "budget": {"maxTokens": 500}, "window": window})
     assert {**by_cli, "traceId": ""} == {**by_rest, "traceId": ""}
+
+
+def test_lines_into_a_pipe_are_whole(up: Up) -> None:
+    """A3: `telha … | grep` sees each text in one line, as it stands in the source, and no blanks at the end."""
+    told = up.run("plan", QUESTION, "--json").json
+    shown = up.run("plan", QUESTION).out.splitlines()
+    firsts = [span["text"].strip("\n").split("\n")[0] for span in told["spans"]]
+    assert max(map(len, firsts)) > 80
+    for first in firsts:
+        assert any(line.endswith(first.replace("\t", "    ")) for line in shown)
+    assert shown == [line.rstrip() for line in shown]
+    ascii_only = up.run("plan", QUESTION, PYTHONIOENCODING="ascii")
+    assert (ascii_only.code, ascii_only.out.isascii()) == (0, True)
+    assert "budget  ###" in ascii_only.out
+    assert up.run("plan", QUESTION, "--json", PYTHONIOENCODING="latin-1").json["planHash"] == told["planHash"]
+
+
+def test_a_floor_that_kept_all_out_is_told(up: Up) -> None:
+    """R6: no evidence, though something was found: how much, and how to let it in."""
+    refused = up.run("plan", QUESTION, "--min-similarity", "1")
+    assert refused.code == 1
+    assert "no evidence was found for this request" in refused.err
+    assert "found and are below the floor of 1: --min-similarity 0 switches it off" in refused.err
+    nothing = up.run("plan", "xyzzy plugh", "--min-similarity", "1")
+    assert nothing.code == 1
+    assert "floor" not in nothing.err
 
 
 @pytest.mark.parametrize("command", [("plan",), ("memory", "context")])
@@ -221,7 +247,9 @@ def test_keys_open_what_they_say_until_revoked(up: Up) -> None:
     refused = up.run("ingest", "README.md", "--key", made["key"], "--json")
     assert refused.code == 1
     assert refused.problem["code"] == "PERMISSION_DENIED"
-    other = up.run("keys", "create", "--name", "x", "--tenant", "other", "--data", str(up.data), "--json").json
+    other = up.run(
+        "keys", "create", "--name", "x", "--tenant", "other", "--create-tenant", "--data", str(up.data), "--json"
+    ).json
     told = up.run("memory", "context", QUESTION, "--key", other["key"], "--json").json
     assert told["items"] == []
     listed = up.run("keys", "list", "--data", str(up.data), "--json")

@@ -198,7 +198,7 @@ class System:
         return lambda: health.serving(f"unix:{self.sockets / name}")
 
     def _make_key(self) -> str:
-        words = ("keys", "create", "--url", self.stores.memory, "--tenant", TENANT, "--name", "load")
+        words = ("keys", "create", "--url", self.stores.memory, "--tenant", TENANT, "--create-tenant", "--name", "load")
         command = [sys.executable, "-P", "-m", "telha_planner", *words, "--rights", "read,write", "--json"]
         done = subprocess.run(command, env=self._environ(), capture_output=True, check=True, timeout=60)
         return str(json.loads(done.stdout)["key"])

@@ -61,6 +61,9 @@ def create_key(
             show_default=False,
         ),
     ] = None,
+    create_tenant: Annotated[
+        bool, typer.Option("--create-tenant", help="Make the tenant that --tenant names, if there is none.")
+    ] = False,
     rights: Annotated[str | None, typer.Option("--rights", help=RIGHTS, show_default=False)] = None,
     admin: Annotated[bool, typer.Option("--admin", help="Short for --rights read,write,admin.")] = False,
     operator: Annotated[bool, typer.Option("--operator", help="Short for --rights read,write,admin,operator.")] = False,
@@ -79,8 +82,7 @@ def create_key(
     as_json: given.AsJson = False,
 ) -> None:
     """Make a key; it is shown once."""
-    from . import calls, instants, on_store, output, tables_administration
-    from .administered import Administered
+    from . import administered, instants, output, tables_administration
     from .problems import UsageInvalid
 
     if (rights is not None) + admin + operator > 1:
@@ -89,18 +91,13 @@ def create_key(
     name = name or ("operator" if operator else "admin" if admin else None)
     if name is None:
         raise UsageInvalid("--name", "is required")
+    if create_tenant and tenant is None:
+        raise UsageInvalid("--create-tenant", "needs --tenant NAME")
     until = None if expires is None else instants.parse("--expires", expires)
-    place = on_store.named(data, url, config, address, key)
-    if place is None:
-        with calls.connected(address, key, None, os.environ) as client:
-            rights_given = [right.strip() for right in granted]
-            answer = Administered(client).create_key(name, rights_given, space or [], tenant, until)
-    else:
-        words = [f"--name={name}", f"--rights={','.join(granted)}", *(f"--space={one}" for one in space or [])]
-        words += [] if tenant is None else [f"--tenant={tenant}"]
-        words += [] if until is None else [f"--expires-us={until}"]
-        answer = on_store.administer(place, "keys", "create", *words)
-    output.show(answer, tables_administration.new_key, as_json=as_json)
+    wanted = administered.NewKey(name, [right.strip() for right in granted], space or [], tenant, until, create_tenant)
+    with administered.at(address, key, data, url, config, os.environ) as system:
+        answer = system.create_key(wanted)
+    output.show(answer, tables_administration.done(tables_administration.new_key, system.where), as_json=as_json)
 
 
 @keys_app.command("list")
@@ -117,15 +114,10 @@ def list_keys(
     as_json: given.AsJson = False,
 ) -> None:
     """List keys, without their secrets."""
-    from . import calls, on_store, output, tables_administration
-    from .administered import Administered
+    from . import administered, output, tables_administration
 
-    place = on_store.named(data, url, config, address, key)
-    if place is None:
-        with calls.connected(address, key, None, os.environ) as client:
-            answer = Administered(client).keys(tenant)
-    else:
-        answer = on_store.administer(place, "keys", "list", *([] if tenant is None else [f"--tenant={tenant}"]))
+    with administered.at(address, key, data, url, config, os.environ) as system:
+        answer = system.keys(tenant)
     output.show(answer, tables_administration.keys, as_json=as_json)
 
 
@@ -140,16 +132,11 @@ def revoke_key(
     as_json: given.AsJson = False,
 ) -> None:
     """End a key at once."""
-    from . import calls, on_store, output
-    from .administered import Administered
+    from . import administered, output, tables_administration
 
-    place = on_store.named(data, url, config, address, key)
-    if place is None:
-        with calls.connected(address, key, None, os.environ) as client:
-            answer = Administered(client).revoke_key(key_id)
-    else:
-        answer = on_store.administer(place, "keys", "revoke", "--", key_id)
-    output.show(answer, lambda _: f"revoked {key_id}", as_json=as_json)
+    with administered.at(address, key, data, url, config, os.environ) as system:
+        answer = system.revoke_key(key_id)
+    output.show(answer, tables_administration.done(tables_administration.revoked, system.where), as_json=as_json)
 
 
 @tenants_app.command("create")
@@ -163,18 +150,11 @@ def create_tenant(
     as_json: given.AsJson = False,
 ) -> None:
     """Make a tenant; one that exists stays as it is."""
-    from . import calls, on_store, output
-    from .administered import Administered
-    from .render import safe
+    from . import administered, output, tables_administration
 
-    place = on_store.named(data, url, config, address, key)
-    if place is None:
-        with calls.connected(address, key, None, os.environ) as client:
-            answer = Administered(client).create_tenant(name)
-    else:
-        answer = on_store.administer(place, "tenants", "create", "--", name)
-    word = "created" if answer["created"] else "exists already:"
-    output.show(answer, lambda _: f"{word} {safe(name)}", as_json=as_json)
+    with administered.at(address, key, data, url, config, os.environ) as system:
+        answer = system.create_tenant(name)
+    output.show(answer, tables_administration.done(tables_administration.tenant, system.where), as_json=as_json)
 
 
 @tenants_app.command("list")
@@ -187,15 +167,10 @@ def list_tenants(
     as_json: given.AsJson = False,
 ) -> None:
     """List tenants, in the order in which they were made."""
-    from . import calls, on_store, output, tables_administration
-    from .administered import Administered
+    from . import administered, output, tables_administration
 
-    place = on_store.named(data, url, config, address, key)
-    if place is None:
-        with calls.connected(address, key, None, os.environ) as client:
-            answer = Administered(client).tenants()
-    else:
-        answer = on_store.administer(place, "tenants", "list")
+    with administered.at(address, key, data, url, config, os.environ) as system:
+        answer = system.tenants()
     output.show(answer, tables_administration.tenants, as_json=as_json)
 
 
@@ -211,17 +186,12 @@ def delete_tenant(
     as_json: given.AsJson = False,
 ) -> None:
     """Remove a tenant for good: its memory, its keys, its traces. There is no way back."""
-    from . import calls, on_store, output, tables_administration
-    from .administered import Administered
+    from . import administered, output, tables_administration
 
-    place = on_store.named(data, url, config, address, key)
-    confirm("Delete", f"tenant {name}, its keys and its traces", yes=yes)
-    if place is None:
-        with calls.connected(address, key, None, os.environ) as client:
-            answer = Administered(client).delete_tenant(name)
-    else:
-        answer = on_store.administer(place, "tenants", "delete", "--yes", "--", name)
-    output.show(answer, tables_administration.deletion, as_json=as_json)
+    with administered.at(address, key, data, url, config, os.environ) as system:
+        confirm("Delete", f"tenant {name}, its keys and its traces, {system.where},", yes=yes)
+        answer = system.delete_tenant(name)
+    output.show(answer, tables_administration.done(tables_administration.deletion, system.where), as_json=as_json)
 
 
 @tenants_app.command("deletions")
@@ -234,15 +204,10 @@ def list_deletions(
     as_json: given.AsJson = False,
 ) -> None:
     """List the receipts of deleted tenants."""
-    from . import calls, on_store, output, tables_administration
-    from .administered import Administered
+    from . import administered, output, tables_administration
 
-    place = on_store.named(data, url, config, address, key)
-    if place is None:
-        with calls.connected(address, key, None, os.environ) as client:
-            answer = Administered(client).deletions()
-    else:
-        answer = on_store.administer(place, "tenants", "deletions")
+    with administered.at(address, key, data, url, config, os.environ) as system:
+        answer = system.deletions()
     output.show(answer, tables_administration.deletions, as_json=as_json)
 
 
@@ -256,10 +221,9 @@ def erase_space(
     as_json: given.AsJson = False,
 ) -> None:
     """Remove a space for good, with all that was remembered in it. There is no way back."""
-    from . import calls, output, tables_administration
-    from .administered import Administered
+    from . import administered, output, tables_administration
 
-    with calls.connected(address, key, data, os.environ) as client:
-        confirm("Erase", f"space {name} with all that it holds", yes=yes)
-        answer = Administered(client).erase_space(name)
-    output.show(answer, tables_administration.space, as_json=as_json)
+    with administered.on_server(address, key, data, os.environ) as system:
+        confirm("Erase", f"space {name} with all that it holds, {system.where},", yes=yes)
+        answer = system.erase_space(name)
+    output.show(answer, tables_administration.done(tables_administration.space, system.where), as_json=as_json)

@@ -61,14 +61,13 @@ def opened(address: str | None, key: str | None, data: Path | None, environ: Map
     Raises:
         Problem: None is found, or a call in the block fails.
     """
-    with connected(address, key, data, environ) as client:
+    with connected(target.find(address, key, data, environ)) as client:
         yield Service(client)
 
 
 @contextmanager
-def connected(address: str | None, key: str | None, data: Path | None, environ: Mapping[str, str]) -> Iterator[Client]:
-    """As `opened`, the client itself."""
-    found = target.find(address, key, data, environ)
+def connected(found: target.Target) -> Iterator[Client]:
+    """As `opened`, the client itself, of a server that was found."""
     try:
         with Client(found.address, found.key) as client:
             yield client
@@ -285,18 +284,25 @@ class Service:
 def problem_of(error: TelhaError, address: str) -> Problem:
     """A failed call in the user's words."""
     if not error.reason and error.code == "UNAVAILABLE":
-        hint = "is `telha up` running there?"
-        return Problem("UNAVAILABLE", f"no telha answers at {address}", hint=hint)
+        return Problem("UNAVAILABLE", f"no telha answers at {address}", hint="is `telha up` running there?")
     extra: dict[str, str | int] = {}
     if error.field is not None and error.rule is not None:
         extra |= {"field": error.field, "rule": error.rule}
+    hint: str | None = None
     if isinstance(error, InsufficientEvidence):
         extra["traceId"] = error.trace_id
+        if error.below_floor:
+            found = (
+                "1 node was found and is"
+                if error.below_floor == 1
+                else f"{error.below_floor:,} nodes were found and are"
+            )
+            hint = f"{found} below the floor of {error.min_similarity:g}: --min-similarity 0 switches it off"
     if error.request_id:
         extra["requestId"] = error.request_id
     if error.retry_after is not None:
         extra["retryAfterMs"] = round(error.retry_after * 1000)
-    return Problem(error.reason or error.code, error.message, extra=extra)
+    return Problem(error.reason or error.code, error.message, hint=hint, extra=extra)
 
 
 def _in_order(value: Any) -> Any:  # noqa: ANN401  # any JSON value

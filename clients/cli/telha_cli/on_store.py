@@ -36,6 +36,16 @@ class Place:
             return f"--data={self.data}"
         return f"--url={self.url}" if self.url is not None else f"--config={self.config}"
 
+    @property
+    def words(self) -> str:
+        """The store, for a person; of an address only what cannot hold a password."""
+        if self.data is not None:
+            return f"on the store in {self.data}"
+        if self.config is not None:
+            return f"on the store that {self.config} names"
+        scheme, separator, _ = (self.url or "").partition("://")
+        return f"on the {scheme} store given with --url" if separator else "on the store given with --url"
+
 
 def named(
     data: Path | None, url: str | None, config: Path | None, address: str | None, key: str | None

@@ -1,9 +1,16 @@
-"""Where an answer goes: to a program as JSON, or to a person as `render` and `tables` draw it."""
+"""
+Where an answer goes: to a program as JSON, or to a person as `render` and `tables` draw it.
 
+Rule 1: into a pipe or a file every line is whole, however long: `grep` and `cut` read lines. `COLUMNS` says otherwise.
+Rule 2: what an output cannot write (an encoding other than UTF-8) is written as an escape, never an error.
+"""
+
+import io
 import json
+import os
 import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from .escapes import escaped
 
@@ -11,6 +18,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 Json = Mapping[str, Any]
+
+_WHOLE = 1_000_000
+"""Cells of a line that is not wrapped; no line of an answer is longer."""
 
 
 def show_text(text: str, about: "RenderableType") -> None:
@@ -28,8 +38,28 @@ def show_text(text: str, about: "RenderableType") -> None:
 def show(answer: Json, drawn: "Callable[[Json], RenderableType]", *, as_json: bool) -> None:
     """Print *answer* as JSON, or as *drawn*."""
     if as_json:
-        sys.stdout.write(escaped(json.dumps(answer, ensure_ascii=False, indent=2, allow_nan=False)) + "\n")
+        sys.stdout.write(escaped(json.dumps(answer, ensure_ascii=not _utf8(), indent=2, allow_nan=False)) + "\n")
         return
+    _draw(drawn(answer), sys.stdout)
+
+
+def _draw(what: "RenderableType", out: TextIO) -> None:
+    from rich.console import Console
+
     from . import render
 
-    render.console().print(drawn(answer))
+    if out.isatty() or "COLUMNS" in os.environ:
+        if isinstance(out, io.TextIOWrapper):
+            out.reconfigure(errors="backslashreplace")
+        render.console().print(what)
+        return
+    console = Console(file=out, width=_WHOLE, highlight=False, markup=False)
+    with console.capture() as captured:
+        console.print(what)
+    lines = "\n".join(line.rstrip() for line in captured.get().split("\n"))
+    encoding = out.encoding or "ascii"
+    out.write(lines.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def _utf8() -> bool:
+    return sys.stdout.encoding.lower().replace("-", "") == "utf8"

@@ -18,7 +18,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from . import instants
+from . import bars, instants
 
 Json = Mapping[str, Any]
 
@@ -192,14 +192,14 @@ def _open_questions(questions: Sequence[Json]) -> RenderableType:
     for question in questions:
         lines.append(f"\n  {question['state']}: ", style="yellow")
         lines.append(safe(question["question"]))
-    return Padding(lines, (0, 0, 1, 0))
+    return Padding(lines, (0, 0, 1, 0), expand=False)
 
 
 def _budget(budget: Json, stats: Json) -> RenderableType:
     applied, used = budget["applied"], budget["used"]
-    filled = round(_BAR_CELLS * used / applied) if applied else 0
     line = Text("budget  ", style="dim")
-    line.append("█" * filled, style="green").append("░" * (_BAR_CELLS - filled), style="dim")
+    full, empty = bars.halves(used, applied, _BAR_CELLS)
+    line.append(full, style="green").append(empty, style="dim")
     line.append(f"  {used:,} of {applied:,} tokens", style="not dim")
     notes = [f"asked {budget['requested']:,}"] if budget["requested"] != applied else []
     if budget.get("stranded"):

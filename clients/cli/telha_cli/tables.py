@@ -93,7 +93,7 @@ def trace(answer: Json) -> RenderableType:
         (str(place), f"{source} @{version} [{start}:{end}]")
         for place, (source, version, start, end) in enumerate(record.get("item_coords") or (), start=1)
     ]
-    parts.append(Padding(rows(("", "span"), given) if given else Text("no span was given"), (1, 0)))
+    parts.append(Padding(rows(("", "span"), given) if given else Text("no span was given"), (1, 0), expand=False))
     parts.append(Text(f"the whole record: telha trace get {answer['traceId']} --json", style="dim"))
     return Group(*parts)
 
@@ -107,7 +107,7 @@ def nodes(answer: Json) -> RenderableType:
         end = node.get("validTo")
         true = f"true from {second(node['validFrom'])}" + (f" to {second(end)}" if end is not None else "")
         head = Text(node["nodeId"], style="cyan").append(f" · {true}", style="dim not bold")
-        parts += [head, Padding(_properties(node), (0, 0, 1, 2))]
+        parts += [head, Padding(_properties(node), (0, 0, 1, 2), expand=False)]
     return _and_more(Group(*parts), answer)
 
 

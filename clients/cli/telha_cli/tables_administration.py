@@ -1,7 +1,7 @@
 """Keys, tenants and receipts as a person reads them. A view of the JSON."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -10,6 +10,11 @@ from rich.text import Text
 from .render import rows, safe, second
 
 Json = Mapping[str, Any]
+
+
+def done(drawn: Callable[[Json], RenderableType], where: str) -> Callable[[Json], RenderableType]:
+    """*drawn*, and below it the system that it was done to."""
+    return lambda answer: Group(drawn(answer), Text(where, style="dim"))
 
 
 def new_key(answer: Json) -> RenderableType:
@@ -41,6 +46,16 @@ def tenants(answer: Json) -> RenderableType:
         (tenant["name"], second(tenant["lastTx"]) if "lastTx" in tenant else "never") for tenant in answer["tenants"]
     ]
     return rows(("tenant", "last written"), lines)
+
+
+def tenant(answer: Json) -> RenderableType:
+    """A tenant, made or there before."""
+    return Text("created " if answer["created"] else "exists already: ").append(safe(answer["name"]))
+
+
+def revoked(answer: Json) -> RenderableType:
+    """A key, ended."""
+    return Text(f"revoked {answer['keyId']}")
 
 
 def deletions(answer: Json) -> RenderableType:

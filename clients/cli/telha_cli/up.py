@@ -11,7 +11,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -21,12 +20,11 @@ from pathlib import Path
 from telha_client import Client, TelhaError, Unauthenticated
 from telha_runtime.supervisor import PartFailed, Stop, Supervisor
 
-from . import embedder, folder, on_store, parts
+from . import embedder, folder, on_store, parts, ports
 from .folder import Connection
 from .follow import Follower, Journal, rotate
 from .problems import Problem, UsageInvalid
 
-TENANT = "default"
 _OWNER_ALONE = 0o077
 """File mode mask of everything that the parts make."""
 _CONFIGURATION_INVALID = 78
@@ -100,7 +98,8 @@ def started(
         raise UsageInvalid("--http-port", f"must differ from --port: both are {options.grpc_port}")
     redis_url = parts.external_redis(options.config, environ)
     config = options.config.absolute() if options.config else None
-    choice = embedder.Choice(parts.read(config), environ, options.embedder)
+    tree = parts.read(config)
+    choice = embedder.Choice(tree, environ, options.embedder)
     _check(parts.Layout(data, data, options.grpc_port, options.http_port, config, 0), redis_url, environ)
     with ExitStack() as held:
         # A folder that the user made may be open to others; what is said in it, and what was asked, must not be.
@@ -109,6 +108,8 @@ def started(
         lock = folder.lock(data)
         held.callback(os.close, lock)
         grpc_port, http_port = _port(options.grpc_port, "--port"), _port(options.http_port, "--http-port")
+        taken = {grpc_port: "the port of gRPC", http_port: "the port of REST"}
+        ports.refuse_taken(ports.metrics(tree, environ, parts.HOST), taken)
         sockets = folder.sockets(data)
         held.callback(shutil.rmtree, sockets, ignore_errors=True)
         provider = choice.settle(data, tell)
@@ -163,15 +164,11 @@ def _port(asked: int, flag: str) -> int:
     Raises:
         Problem: The port is taken, or needs rights this user lacks.
     """
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        # Gone connections in TIME_WAIT do not hold a port; a listener does.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((parts.HOST, asked))
-        except OSError as fault:
-            hint = f"choose another with {flag}, or any free one with --ephemeral-ports"
-            raise Problem("UNAVAILABLE", f"port {asked} cannot be used: {fault.strerror}", hint=hint) from None
-        return int(probe.getsockname()[1])
+    try:
+        return ports.take(parts.HOST, asked)
+    except OSError as fault:
+        hint = f"choose another with {flag}, or any free one with --ephemeral-ports"
+        raise Problem("UNAVAILABLE", f"port {asked} cannot be used: {fault.strerror}", hint=hint) from None
 
 
 def _start_problem(failed: PartFailed, logs: Path) -> Problem:
@@ -189,7 +186,7 @@ def _first_key(data: Path) -> str:
 
 def _new_key(data: Path) -> str:
     place = on_store.Place(data=data)
-    return str(on_store.administer(place, "keys", "create", f"--tenant={TENANT}", "--name=first", "--operator")["key"])
+    return str(on_store.administer(place, "keys", "create", "--name=first", "--operator")["key"])
 
 
 def _holds(address: str, key: str) -> bool:

@@ -99,6 +99,16 @@ class InsufficientEvidence(TelhaError):
         """The trace that says what was tried."""
         return self.metadata.get("trace_id", "")
 
+    @property
+    def below_floor(self) -> int:
+        """How many nodes were found and left out because their evidence is below `min_similarity`."""
+        return int(self.metadata.get("below_floor", "0"))
+
+    @property
+    def min_similarity(self) -> float:
+        """The floor that was applied; 0 is none."""
+        return float(self.metadata.get("min_similarity", "0"))
+
 
 class DeadlineExceeded(TelhaError):
     """The deadline passed."""

@@ -12,7 +12,7 @@ import sys
 from telha_runtime import entry, logs
 
 from telha_planner import administration, upkeep
-from telha_planner.config import FOREIGN_SECTIONS, PlannerConfig
+from telha_planner.config import FOREIGN_SECTIONS, PlannerConfig, TokenSettings
 from telha_planner.evaluation import options as evaluation
 
 
@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     if config is None:
         return entry.EXIT_CONFIG
     if options.command == "check":
-        return 0
+        return _check(config)
     logs.configure("planner", config.server.log_level, config.server.log_format)
     from telha_planner import bootstrap  # noqa: PLC0415  # heavy: see entry
 
@@ -46,6 +46,19 @@ def main(arguments: list[str] | None = None) -> int:
         return entry.refused(fault, entry.EXIT_CONFIG)
     except bootstrap.START_FAULTS as fault:
         return entry.refused(fault, entry.EXIT_UNAVAILABLE)
+    return 0
+
+
+def _check(config: PlannerConfig) -> int:
+    """Find what only shows when the settings are used, so far as it is cheap; returns the exit code."""
+    if config.tokens == TokenSettings():
+        return 0
+    from telha_planner.models.tokenizers import Tokenizers, TokenizersInvalid  # noqa: PLC0415  # heavy: see entry
+
+    try:
+        Tokenizers(config.tokens)
+    except TokenizersInvalid as fault:
+        return entry.refused(fault, entry.EXIT_CONFIG)
     return 0
 
 

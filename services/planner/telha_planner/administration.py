@@ -42,7 +42,8 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     """Add `keys create|list|revoke` and `tenants create|list|delete|deletions` to the command line."""
     actions = _group(commands, "keys", "make, list and revoke API keys on the store")
     create = _action(actions, "create", _create_key, "make a key; it is shown once")
-    create.add_argument("--tenant", default=FIRST_TENANT, help="made if it does not exist; default: %(default)s")
+    create.add_argument("--tenant", help=f"must exist; default: {FIRST_TENANT}, which is made if it does not")
+    create.add_argument("--create-tenant", action="store_true", help="make the tenant if it does not exist")
     create.add_argument("--name", help="what the key is for; default: its shorthand")
     rights = create.add_mutually_exclusive_group(required=True)
     rights.add_argument("--rights", help=f"of {', '.join(RIGHTS)}, separated by commas")
@@ -113,17 +114,21 @@ def _create_key(store: Store, options: argparse.Namespace) -> tuple[Answer, str]
         rights, name = [*(_ADMIN if options.admin else RIGHTS)], name or ("admin" if options.admin else "operator")
     if name is None:
         raise RequestInvalid(field="name", rule="is required")
-    key, key_id = keys.create(
-        store,
-        options.tenant,
-        name=name,
-        rights=rights,
-        spaces=options.space,
-        expires_us=options.expires_us,
-        now=_now,
-        create_tenant=True,
-    )
-    (info,) = (info for info in keys.list_keys(store, options.tenant) if info.key_id == key_id)
+    tenant = FIRST_TENANT if options.tenant is None else options.tenant
+    try:
+        key, key_id = keys.create(
+            store,
+            tenant,
+            name=name,
+            rights=rights,
+            spaces=options.space,
+            expires_us=options.expires_us,
+            now=_now,
+            create_tenant=options.create_tenant or options.tenant is None,
+        )
+    except NotFound:
+        raise RequestInvalid(field="tenant", rule="must exist; --create-tenant makes it") from None
+    (info,) = (info for info in keys.list_keys(store, tenant) if info.key_id == key_id)
     return {"key": key, **_key(info)}, key
 
 

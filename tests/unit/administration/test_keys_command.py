@@ -14,7 +14,18 @@ def test_keys_are_made_listed_and_revoked_in_any_folder(name, tmp_path, capsys):
     """A3, A6: the first key comes from the data folder itself, whatever the folder is called."""
     data = tmp_path / name
     made = answer(
-        capsys, "keys", "create", "--data", str(data), "--tenant", "t", "--name", "n", "--rights", "write,read"
+        capsys,
+        "keys",
+        "create",
+        "--data",
+        str(data),
+        "--tenant",
+        "t",
+        "--create-tenant",
+        "--name",
+        "n",
+        "--rights",
+        "write,read",
     )
     assert (data / "memory.db").exists()
     assert made["key"].startswith(f"telha_{made['keyId']}_")
@@ -66,8 +77,23 @@ def test_tenants_are_made_listed_and_deleted_on_the_store(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["tenants", "delete", "default", *place])
     assert [tenant["name"] for tenant in answer(capsys, "tenants", "list", *place)["tenants"]] == ["default"]
-    assert main(["keys", "create", "--admin", "--tenant", "acme", *place]) == 1
+    assert main(["keys", "create", "--admin", "--tenant", "acme", "--create-tenant", *place]) == 1
     assert "is the name of a deleted tenant" in capsys.readouterr().err
+
+
+def test_a_misspelt_tenant_is_not_made(tmp_path, capsys):
+    """A6: a key for a tenant that does not exist is refused, unless the tenant is asked for too."""
+    place = ("--data", str(tmp_path))
+    assert main(["keys", "create", "--admin", "--tenant", "acmee", *place]) == 1
+    assert capsys.readouterr().err == "tenant must exist; --create-tenant makes it\n"
+    assert answer(capsys, "tenants", "list", *place)["tenants"] == []
+    assert (
+        answer(capsys, "keys", "create", "--admin", "--tenant", "acme", "--create-tenant", *place)["tenant"] == "acme"
+    )
+    assert (
+        answer(capsys, "keys", "create", "--admin", "--tenant", "acme", "--create-tenant", *place)["tenant"] == "acme"
+    )
+    assert [tenant["name"] for tenant in answer(capsys, "tenants", "list", *place)["tenants"]] == ["acme"]
 
 
 def test_settings_that_are_wrong_are_told_as_such(tmp_path, capsys):

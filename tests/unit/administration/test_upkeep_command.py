@@ -119,6 +119,20 @@ def test_a_source_of_a_copy_is_not_made(tmp_path: Path, capsys: pytest.CaptureFi
 def test_keys_are_made_by_address_too(store_url: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A6: on either engine."""
     Store.open(store_url, busy_timeout_ms=1000).close()
-    made = _answer(capsys, 0, "keys", "create", "--url", store_url, "--tenant", "t", "--name", "n", "--rights", "read")
+    made = _answer(
+        capsys,
+        0,
+        "keys",
+        "create",
+        "--url",
+        store_url,
+        "--tenant",
+        "t",
+        "--create-tenant",
+        "--name",
+        "n",
+        "--rights",
+        "read",
+    )
     listed = _answer(capsys, 0, "keys", "list", "--url", store_url)
     assert [key["keyId"] for key in listed["keys"]] == [made["keyId"]]  # type: ignore[attr-defined]

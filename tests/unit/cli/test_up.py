@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from telha_cli import folder, follow, parts, up
+from telha_cli import folder, follow, parts, ports, up
 from telha_cli.problems import Problem
 from telha_runtime import valkey
 from telha_runtime.supervisor import Stop
@@ -121,6 +121,48 @@ def test_every_fault_of_every_service_is_named_with_the_file(room: Path) -> None
     ]
     assert not (room / "data").exists()
     _nothing_left(room)
+
+
+def test_a_tokenizer_that_is_not_there_is_found_before_anything_starts(room: Path) -> None:
+    """G1: a file that cannot be read and an encoding that nothing counts, in the words of the planner."""
+    config = room / "telha.toml"
+    config.write_text('[tokens]\ndefault_encoding = "nosuch"\n[tokens.tokenizer_files]\nmine = "no/tokenizer.json"\n')
+    problem = _refused(up.Options(room / "data", 0, 0, config))
+    assert problem.code == "CONFIGURATION_INVALID"
+    assert "tokens.tokenizer_files.\"mine\" = 'no/tokenizer.json' cannot be read as a tokenizer.json" in str(problem)
+    assert "tokens.default_encoding = 'nosuch' must be cl100k_base, o200k_base or a name" in str(problem)
+    assert not (room / "data").exists()
+
+
+@pytest.mark.parametrize("section", ["server", "writer"])
+def test_a_port_of_metrics_that_is_taken_is_found_before_anything_starts(room: Path, section: str) -> None:
+    """A8, G1: by its setting, not by the death of a part."""
+    config = room / "telha.toml"
+    with socket.create_server((parts.HOST, 0)) as taken:
+        port = taken.getsockname()[1]
+        config.write_text(f"[{section}]\nmetrics_port = {port}\n")
+        problem = _refused(up.Options(room / "data", 0, 0, config))
+    assert str(problem) == f"[{section}] metrics_port = {port} cannot be used: Address already in use"
+    _nothing_left(room)
+
+
+def test_a_port_that_two_want_is_refused() -> None:
+    """A8, G1: metrics of the planner and of the trace writer, or metrics and gRPC, on one port."""
+    both = ports.metrics(
+        {"server": {"metrics_port": 9}, "writer": {}}, {"TELHA_WRITER__METRICS_PORT": "9"}, "localhost"
+    )
+    assert both == [
+        ports.MetricsPort("[server] metrics_port", "localhost", 9),
+        ports.MetricsPort("[writer] metrics_port", "localhost", 9),
+    ]
+    with pytest.raises(Problem, match=r"\[server\] metrics_port = 9 is also the port of gRPC"):
+        ports.refuse_taken(both, {9: "the port of gRPC"})
+    free = ports.take("127.0.0.1", 0)
+    twice = [ports.MetricsPort(each.setting, "127.0.0.1", free) for each in both]
+    with pytest.raises(Problem, match=rf"\[writer\] metrics_port = {free} is also \[server\] metrics_port"):
+        ports.refuse_taken(twice, {})
+    assert ports.metrics({"writer": {"metrics_host": "::1", "metrics_port": 5}}, {}, "localhost")[0].host == "::1"
+    assert ports.metrics({}, {}, "localhost") == []
 
 
 def test_settings_without_fault_pass(room: Path) -> None:

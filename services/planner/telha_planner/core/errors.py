@@ -135,14 +135,18 @@ class NotFound(TelhaError):
 
 
 class InsufficientEvidence(TelhaError):
-    """Recall found no span, or the caller's pool holds none; the trace *trace_id* says what was tried."""
+    """
+    Recall found no span, or the caller's pool holds none; the trace *trace_id* says what was tried.
+
+    Of *below_floor* nodes the evidence was below *min_similarity*, the floor applied; 0 is none, of either.
+    """
 
     kind = Kind.PRECONDITION
     reason = "INSUFFICIENT_EVIDENCE"
     template = "no evidence was found for this request (trace {trace_id})"
 
-    def __init__(self, *, trace_id: str) -> None:
-        super().__init__(trace_id=trace_id)
+    def __init__(self, *, trace_id: str, below_floor: int = 0, min_similarity: float = 0.0) -> None:
+        super().__init__(trace_id=trace_id, below_floor=str(below_floor), min_similarity=str(min_similarity))
 
 
 class VectorLegUnavailable(TelhaError):

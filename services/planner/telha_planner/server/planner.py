@@ -8,6 +8,7 @@ from telha.planner.v1 import planner_pb2
 
 from telha_planner.answers import Answer
 from telha_planner.core.errors import InsufficientEvidence
+from telha_planner.core.plan import RecallStats
 from telha_planner.models.embedders.questions import QuestionVector
 
 from .call import Call, Service
@@ -40,7 +41,10 @@ async def proven(records: Records, answer: Answer, call: Call, meters: Meters) -
     meters.stage("trace", time.monotonic() - began)
     call.trace_id = answer.trace_id if kept else ""
     if answer.insufficient:
-        raise InsufficientEvidence(trace_id=call.trace_id)
+        recall = answer.plan.stats.recall or RecallStats()
+        raise InsufficientEvidence(
+            trace_id=call.trace_id, below_floor=recall.below_floor, min_similarity=recall.min_similarity
+        )
     return kept
 
 
