@@ -211,12 +211,12 @@ class RealPlanner(PlannerServer):
         spool, thread, server = self.spool, self.plan_thread, self.config.server
         plans, contexts = Quota(server.plan_calls_per_minute), Quota(server.context_calls_per_minute)
         written = Quota(server.write_calls_per_minute)
-        enabled = self.config.context.enabled
+        enabled, limit = self.config.context.enabled, server.max_message_bytes
         lookup = TraceLookup(planning, thread, spool, self.writer)
         replays = Replays(Replaying(planning, self.store, self.config, tokenizers), thread, lookup, plans)
-        context = ContextSurface(planning, self.threads, spool, contexts, self.meters, enabled=enabled)
+        context = ContextSurface(planning, self.threads, spool, contexts, self.meters, limit, enabled=enabled)
         return [
-            PlannerSurface(planning, self.threads, spool, plans, self.meters, replays).service(),
+            PlannerSurface(planning, self.threads, spool, plans, self.meters, replays, limit).service(),
             context.service(),
             MemorySurface(
                 planning,

@@ -28,6 +28,7 @@ def records(parts: Parts) -> dict[str, bytes]:
         "context": parts.context("eléctrico noite"),
         "select": parts.select(POOL),
         "nothing": parts.context("zzz"),
+        "explained": parts.plan("eléctrico noite", explain=True),
     }
     found = {name: answer.record for name, answer in answers.items() if answer.record is not None}
     assert len(found) == len(answers)
@@ -46,7 +47,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
         parts.close()
 
 
-@pytest.mark.parametrize("kind", ["plan", "context", "select", "nothing"])
+@pytest.mark.parametrize("kind", ["plan", "context", "select", "nothing", "explained"])
 def test_the_page_names_every_field_in_its_order(kind: str, written: dict[str, bytes]) -> None:
     """X1: a record has exactly the fields that the page promises."""
     table = re.findall(r"^\| `(\w+)` \| .+? \| .+ \|$", PAGE.read_text("utf-8"), flags=re.MULTILINE)

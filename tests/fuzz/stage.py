@@ -211,8 +211,8 @@ class Stage:
         replaying = Replaying(planning, self.store, config, tokenizers)
         replays = Replays(replaying, thread, TraceLookup(planning, thread, kept, kept), free)
         services = [
-            PlannerSurface(planning, threads, kept, free, meters, replays).service(),
-            ContextSurface(planning, threads, kept, free, meters, enabled=True).service(),
+            PlannerSurface(planning, threads, kept, free, meters, replays, 4 << 20).service(),
+            ContextSurface(planning, threads, kept, free, meters, 4 << 20, enabled=True).service(),
             MemorySurface(
                 planning, thread, written, written, Sources(self.store), Uploads.under(server), free
             ).service(),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pools import ANY_WEIGHTS, CLEAN_WEIGHTS, candidate_lists, pool_of, rules
 from telha_planner.core import selection
 from telha_planner.core.bound import Optimality, optimality
-from telha_planner.core.explanation import Explanation, explain
+from telha_planner.core.explanation import Causes, explain
 from telha_planner.core.model import Candidate, Outcome, PackingRule, Pool, Selection, SpanClass, SpanRef
 
 
@@ -21,7 +21,7 @@ def selected(candidates: list[Candidate], rule: PackingRule) -> tuple[Pool, Sele
     return pool, selection.select(pool, rule)
 
 
-def explained(candidates: list[Candidate], rule: PackingRule) -> tuple[Pool, Selection, Explanation]:
+def explained(candidates: list[Candidate], rule: PackingRule) -> tuple[Pool, Selection, Causes]:
     pool, chosen = selected(candidates, rule)
     return pool, chosen, explain(pool, chosen, rule)
 

@@ -18,6 +18,7 @@ class Limits(TypedDict, total=False):
         model: The model that will read the spans: decides tokenizer and context window.
         max_frac_per_source: Share of the budget that one source may take, in (0, 1].
         span_overhead_tokens: Tokens that the caller adds around each span.
+        explain: Say of each candidate why it is in the plan or out of it; never alters the plan.
         timeout: Seconds for the whole call, repetitions included.
     """
 
@@ -26,6 +27,7 @@ class Limits(TypedDict, total=False):
     model: str | None
     max_frac_per_source: float | None
     span_overhead_tokens: int | None
+    explain: bool
     timeout: float | None
 
 

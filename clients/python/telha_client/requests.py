@@ -320,7 +320,7 @@ def _fill_read(message: Any, question: str | None, options: ReadOptions) -> None
 def _fill_limits(message: Any, options: Mapping[str, Any]) -> None:  # noqa: ANN401 (three messages alike)
     put(message.budget, "max_tokens", options.get("max_tokens"), "budget")
     put(message.budget, "max_spans", options.get("max_spans"), "budget")
-    for name in ("model", "max_frac_per_source", "span_overhead_tokens"):
+    for name in ("model", "max_frac_per_source", "span_overhead_tokens", "explain"):
         put(message, name, options.get(name))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from telha_planner.core.explained import Explanation
 from telha_planner.core.model import SpanClass, SpanRef
 from telha_planner.core.plan import EvidencePlan
 from telha_planner.core.request import Window
@@ -52,6 +53,7 @@ class Answer:
         record: The trace record, to be made durable before the answer leaves; None when switched off.
         insufficient: The pool was empty and the caller did not allow that; the record still counts.
         tenant: Name of the caller's tenant, for counters and logs.
+        explanation: Where it was asked for.
     """
 
     plan: EvidencePlan
@@ -60,6 +62,7 @@ class Answer:
     record: bytes | None
     insufficient: bool
     tenant: str = field(default="", kw_only=True)
+    explanation: Explanation | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -263,11 +263,12 @@ def _listener(
     context_quota = Quota(config.server.context_calls_per_minute)
     lookup = TraceLookup(planning, threads.plans, records, writer)
     replays = Replays(replaying, threads.plans, lookup, plan_quota)
+    limit = config.server.max_message_bytes
     surfaces = (
-        PlannerSurface(planning, threads, records, plan_quota, meters, replays),
-        ContextSurface(planning, threads, records, context_quota, meters, enabled=config.context.enabled),
+        PlannerSurface(planning, threads, records, plan_quota, meters, replays, limit),
+        ContextSurface(planning, threads, records, context_quota, meters, limit, enabled=config.context.enabled),
         MemorySurface(planning, threads.plans, ingest, documents, sources, uploads, write_quota),
-        TracesSurface(planning, threads.plans, records, writer, config.server.max_message_bytes),
+        TracesSurface(planning, threads.plans, records, writer, limit),
         administration,
     )
     return Listener(config.server, [surface.service() for surface in surfaces], meters, admission)

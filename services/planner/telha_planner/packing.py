@@ -28,7 +28,7 @@ class Packed:
     Attributes:
         pool: Collapsed, in canonical order.
         estimated: At least one count of *pool* is an estimate.
-        rows: The packed rows, as numbered before the collapse, in canonical order.
+        collapsed: The rows of *pool*, as numbered before the collapse.
     """
 
     pool: Pool
@@ -36,7 +36,12 @@ class Packed:
     rule: PackingRule
     budget: Budget
     estimated: bool
-    rows: Int64
+    collapsed: Int64
+
+    @property
+    def rows(self) -> Int64:
+        """The packed rows, as numbered before the collapse, in canonical order."""
+        return self.collapsed[self.selection.packed]
 
 
 def weighed(columns: Recalled | FragmentColumns, tokens: Int64, settings: PlannerSettings) -> Pool:
@@ -77,7 +82,7 @@ def pack(pool: Pool, estimated: Bools, limits: Limits, dedup_overlap: float) -> 
         span_overhead_tokens=limits.span_overhead_tokens,
     )
     selection = select(pool, rule)
-    return Packed(pool, selection, rule, budget, any_estimate, rows[selection.packed])
+    return Packed(pool, selection, rule, budget, any_estimate, rows)
 
 
 def finish(packed: Packed, texts: Sequence[str], tokenizer: str, recalled: RecallStats) -> EvidencePlan:

@@ -22,9 +22,11 @@ from telha_planner.columns.snapshot import Snapshot
 from telha_planner.columns.tenant import Columns
 from telha_planner.config import PlannerConfig
 from telha_planner.core.errors import InsufficientEvidence, Unauthenticated, Unavailable
+from telha_planner.core.explained import Explanation
 from telha_planner.core.model import Int64, SpanRef
 from telha_planner.core.plan import EvidencePlan
 from telha_planner.core.request import PlanRequest, QueryRequest, SelectRequest, Window
+from telha_planner.explaining import Recollection, explained
 from telha_planner.items import items_of
 from telha_planner.memory import clock, keys
 from telha_planner.memory.projection import TenantDeleted
@@ -37,10 +39,11 @@ from telha_planner.models.embedders.questions import QuestionNotEmbedded, Questi
 from telha_planner.models.span_counts import SpanCounts
 from telha_planner.models.tokenizers import ESTIMATE, Tokenizers
 from telha_planner.nodes import nodes_at
-from telha_planner.packing import finish, pack, weighed
+from telha_planner.packing import Packed, finish, pack, weighed
 from telha_planner.recall import structured
+from telha_planner.recall.detail import RecallDetail
 from telha_planner.recall.ports import Recalled, RecallQuery
-from telha_planner.recall.recall import recall
+from telha_planner.recall.recall import recall, recall_in_detail
 from telha_planner.recall.semantic import NO_VECTORS
 from telha_planner.resolution import Limits, Surface
 from telha_planner.select import select_pool
@@ -59,6 +62,7 @@ class Drafted:
     """A plan with what the surfaces still need: where each span came from, and in what circumstances."""
 
     plan: EvidencePlan
+    explanation: Explanation | None
     rows: Int64
     recalled: Recalled
     snapshot: Snapshot
@@ -86,7 +90,7 @@ class Planning:
         new_trace_id: Makes a UUIDv7.
         questions: The vectors of questions; None without an embedder.
         credentials: Is told which credentials hold, and which do not.
-        stage: Is told the seconds of `recall` and of `select` (weighing to slicing).
+        stage: Is told the seconds of `recall`, of `select` (weighing to slicing) and of `explain`.
 
     Attributes:
         rules: What all plans depend on, as records tell it.
@@ -169,7 +173,8 @@ class Planning:
         insufficient = drafted.plan.stats.pool_spans == 0 and not request.allow_ungrounded
         trace_id, record = self._recorded("plan", drafted, sent, spans, insufficient=insufficient)
         window = _window(drafted.circumstances)
-        return Answer(drafted.plan, window, trace_id, record, insufficient, tenant=drafted.caller.tenant_name)
+        tenant, explanation = drafted.caller.tenant_name, drafted.explanation
+        return Answer(drafted.plan, window, trace_id, record, insufficient, tenant=tenant, explanation=explanation)
 
     def context(
         self,
@@ -188,7 +193,17 @@ class Planning:
             )
         window = _window(drafted.circumstances)
         tenant = drafted.caller.tenant_name
-        return ContextAnswer(drafted.plan, window, trace_id, record, False, items, questions, tenant=tenant)
+        return ContextAnswer(
+            drafted.plan,
+            window,
+            trace_id,
+            record,
+            False,
+            items,
+            questions,
+            tenant=tenant,
+            explanation=drafted.explanation,
+        )
 
     def select(self, credential: str, request: SelectRequest, sent: Mapping[str, Any]) -> Answer:
         """Select from the caller's own pool; memory is not read."""
@@ -208,9 +223,11 @@ class Planning:
             plan=plan,
             items=[planned.span for planned in plan.spans],
             pool=selected.entries,
+            explanation=selected.explanation,
             error=_error(insufficient=insufficient),
         )
-        return Answer(plan, Window(), trace_id, record, insufficient, tenant=caller.tenant_name)
+        tenant, explanation = caller.tenant_name, selected.explanation
+        return Answer(plan, Window(), trace_id, record, insufficient, tenant=tenant, explanation=explanation)
 
     def query(self, credential: str, request: QueryRequest) -> QueryAnswer:
         """
@@ -268,13 +285,19 @@ class Planning:
                 question = pinned or self._embedded(request, snapshot.active_model(window[1]), asked)
                 query = resolution.resolve_recall(request, limits, caller, self._config, window, question)
                 began = time.perf_counter()
-                recalled = recall(snapshot, query)
+                recalled, detail = _recalled(snapshot, query, explain=request.explain)
                 between = time.perf_counter()
-                plan, rows = self._planned(caller, snapshot, recalled, limits)
+                plan, packed = self._planned(caller, snapshot, recalled, limits)
+                selected = time.perf_counter()
+                explanation = None
+                if detail is not None:
+                    origin = Recollection(recalled, detail, snapshot)
+                    explanation = explained(packed, self._config.planner, origin)
+                    self._stage("explain", time.perf_counter() - selected)
             except (TextErased, PropertiesErased, TenantDeleted):
                 continue
             self._stage("recall", between - began)
-            self._stage("select", time.perf_counter() - between)
+            self._stage("select", selected - between)
             circumstances = Circumstances(
                 valid_t=query.valid_t,
                 tx_t=query.tx_t,
@@ -285,7 +308,7 @@ class Planning:
                 rules=self.rules,
                 last_tx=last_tx,
             )
-            return Drafted(plan, rows, recalled, snapshot, query, caller, circumstances)
+            return Drafted(plan, explanation, packed.rows, recalled, snapshot, query, caller, circumstances)
         raise Unavailable(part="a source that is being erased")
 
     def _embedded(
@@ -305,7 +328,7 @@ class Planning:
 
     def _planned(
         self, caller: Caller, snapshot: Snapshot, recalled: Recalled, limits: Limits
-    ) -> tuple[EvidencePlan, Int64]:
+    ) -> tuple[EvidencePlan, Packed]:
         slices = partial(self._sliced, caller.tenant, snapshot.erased_tx, recalled)
         tokens = self._counted(caller.tenant, recalled, limits.encoding, slices)
         pool = weighed(recalled, tokens, self._config.planner)
@@ -313,7 +336,7 @@ class Planning:
         packed = pack(pool, estimated, limits, self._config.planner.dedup_overlap)
         texts = slices(packed.rows)
         plan = finish(packed, texts, limits.encoding, recalled.stats)
-        return plan, packed.rows
+        return plan, packed
 
     def _counted(self, tenant: int, recalled: Recalled, encoding: str, slices: Callable[[Int64], list[str]]) -> Int64:
         unknown = np.flatnonzero(recalled.tokens < 0)
@@ -359,9 +382,16 @@ class Planning:
             circumstances=drafted.circumstances,
             plan=drafted.plan,
             items=items,
+            explanation=drafted.explanation,
             error=_error(insufficient=insufficient),
         )
         return trace_id, record
+
+
+def _recalled(snapshot: Snapshot, query: RecallQuery, *, explain: bool) -> tuple[Recalled, RecallDetail | None]:
+    if explain:
+        return recall_in_detail(snapshot, query)
+    return recall(snapshot, query), None
 
 
 def _window(circumstances: Circumstances) -> Window:

@@ -12,8 +12,10 @@ import numpy as np
 
 from telha_planner import resolution
 from telha_planner.config import PlannerConfig
+from telha_planner.core.explained import Explanation
 from telha_planner.core.plan import EvidencePlan, RecallStats
 from telha_planner.core.request import SelectRequest
+from telha_planner.explaining import explained
 from telha_planner.fragments import columns_of, read_fragments
 from telha_planner.models.tokenizers import Tokenizers
 from telha_planner.packing import finish, pack, weighed
@@ -27,10 +29,12 @@ class Selected:
 
     Attributes:
         entries: The rows that entered Phase B, for the trace, in the order sent.
+        explanation: Where the request asks for it.
     """
 
     plan: EvidencePlan
     entries: tuple[PoolEntry, ...]
+    explanation: Explanation | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,8 @@ def select_pool(request: SelectRequest, config: PlannerConfig, tokenizers: Token
     pool = weighed(fragments.columns, fragments.tokens, config.planner)
     packed = pack(pool, fragments.estimated, limits, config.planner.dedup_overlap)
     texts = [fragments.texts[row] for row in packed.rows.tolist()]
-    return Selected(finish(packed, texts, fragments.tokenizer, fragments.stats), fragments.entries)
+    explanation = explained(packed, config.planner) if request.explain else None
+    return Selected(finish(packed, texts, fragments.tokenizer, fragments.stats), fragments.entries, explanation)
 
 
 def reselect(

@@ -57,9 +57,10 @@ def planner(folder, config):
         lookup = TraceLookup(parts.planning, thread, spools[0], writer)
         replaying = Replaying(parts.planning, parts.store, config, Tokenizers(config.tokens))
         replays = Replays(replaying, thread, lookup, Quota(0))
-        planning = PlannerSurface(parts.planning, threads, spools[0], Quota(0), server.meters, replays)
+        limit = config.server.max_message_bytes
+        planning = PlannerSurface(parts.planning, threads, spools[0], Quota(0), server.meters, replays, limit)
         context = ContextSurface(
-            parts.planning, threads, spools[0], Quota(0), server.meters, enabled=config.context.enabled
+            parts.planning, threads, spools[0], Quota(0), server.meters, limit, enabled=config.context.enabled
         )
         return [planning.service(), context.service()]
 

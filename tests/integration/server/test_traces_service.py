@@ -12,7 +12,7 @@ from running_writer import running_writer
 from telha.trace.v1 import traces_pb2
 from telha_client import Fragment, InvalidRequest, NotFound, PermissionDenied, Span, TelhaError, Unavailable
 from telha_planner.config import PlannerConfig, ServerSettings
-from telha_planner.server.translate_trace import shorten_pool, trace_message
+from telha_planner.server.translate_trace import shorten, trace_message
 from telha_planner.trace.settlement import Settled
 from telha_runtime import frame
 from telha_runtime.frame import Frame
@@ -221,7 +221,7 @@ def test_a_shortened_trace_has_at_most_the_bytes_allowed():
     for limit in range(whole.ByteSize() // 3, whole.ByteSize() + 100, 997):
         cut = traces_pb2.GetResponse()
         cut.CopyFrom(whole)
-        shorten_pool(cut, limit)
+        shorten(cut, limit)
         assert cut.ByteSize() <= limit
         rows = cut.record.fields["pool"].list_value.values
         assert len(rows) + cut.pool_left_out == 300

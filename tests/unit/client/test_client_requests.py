@@ -39,6 +39,7 @@ def test_every_option_of_a_plan_has_its_field():
             "min_similarity": 0.25,
             "legs": ["lexical", "semantic"],
             "allow_ungrounded": True,
+            "explain": True,
             "timeout": 2.5,
         },
     )
@@ -56,6 +57,7 @@ def test_every_option_of_a_plan_has_its_field():
         min_similarity=0.25,
         legs=[plan_pb2.LEG_LEXICAL, plan_pb2.LEG_SEMANTIC],
         allow_ungrounded=True,
+        explain=True,
     )
     assert (prepared.timeout, prepared.repeatable) == (2.5, True)
     every_field = {field.name for field, _ in prepared.message.ListFields()}

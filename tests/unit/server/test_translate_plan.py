@@ -62,6 +62,7 @@ def test_every_field_of_a_plan_request_is_read():
         legs=[plan_pb2.LEG_SEMANTIC, plan_pb2.LEG_STRUCTURED],
         allow_ungrounded=True,
         min_similarity=0.25,
+        explain=True,
     )
     assert {field.name for field, _ in message.ListFields()} == set(message.DESCRIPTOR.fields_by_name)
     request, sent = read_plan(message)
@@ -82,6 +83,7 @@ def test_every_field_of_a_plan_request_is_read():
         legs=frozenset({Leg.SEMANTIC, Leg.STRUCTURED}),
         allow_ungrounded=True,
         min_similarity=0.25,
+        explain=True,
     )
     assert set(sent) == {field.json_name for field in message.DESCRIPTOR.fields}
     assert sent["vector"] == {"values": [0.5, 0.25], "model": "mini"}

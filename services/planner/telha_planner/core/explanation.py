@@ -18,7 +18,7 @@ from .ordering import descending_key
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class Causes:
     """
     One row per row of the pool.
 
@@ -42,7 +42,7 @@ class Explanation:
     cap: int
 
 
-def explain(pool: Pool, selection: Selection, rule: PackingRule) -> Explanation:
+def explain(pool: Pool, selection: Selection, rule: PackingRule) -> Causes:
     """
     Say what the outcomes of *selection* rested on.
 
@@ -73,7 +73,7 @@ def explain(pool: Pool, selection: Selection, rule: PackingRule) -> Explanation:
         rank[order] = np.arange(1, len(order) + 1)
         left[order], spent[order] = np.array(looked_at, dtype=np.int64).T
     cap = math.floor(rule.max_frac_per_source * rule.budget)
-    return Explanation(rank, density, duplicate_of, overlap, left, spent, cap)
+    return Causes(rank, density, duplicate_of, overlap, left, spent, cap)
 
 
 def _repeated(pool: Pool, selection: Selection, weight_key: Int64) -> tuple[Int64, Float64]:

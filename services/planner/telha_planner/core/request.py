@@ -102,6 +102,7 @@ class PlanRequest:
         spaces: Spaces asked for; empty means the key's own or `main`.
         legs: Legs named explicitly; empty means all implied.
         min_similarity: Evidence below which nothing is relevant, [0, 1]; 0 keeps all.
+        explain: Say of each candidate why it is in the plan or out of it; never alters the plan.
         why_not: Subjects of which it is to be said why they are in the plan or out of it, at most 32.
     """
 
@@ -122,6 +123,7 @@ class PlanRequest:
     legs: frozenset[Leg] = frozenset()
     allow_ungrounded: bool = False
     min_similarity: float | None = None
+    explain: bool = False
     why_not: tuple[Subject, ...] = ()
 
     def __post_init__(self) -> None:
@@ -221,6 +223,7 @@ class SelectRequest:
     max_frac_per_source: float | None = None
     span_overhead_tokens: int | None = None
     allow_ungrounded: bool = False
+    explain: bool = False
     why_not: tuple[Subject, ...] = ()
 
     def __post_init__(self) -> None:

@@ -15,6 +15,7 @@ from .ports import Planning, Records
 from .questions import QuestionThreads
 from .quota import Quota
 from .translate_context import build_response, read_build
+from .translate_explanation import explain
 from .wire import decode
 
 
@@ -25,6 +26,7 @@ class ContextSurface:
     Args:
         quota: Calls of each key.
         meters: Counts what was answered, by tenant (requirement C9).
+        max_message_bytes: Largest answer; an explanation takes what the items leave of it.
         enabled: `[context] enabled`; when false every call is refused as unimplemented.
     """
 
@@ -37,6 +39,7 @@ class ContextSurface:
         records: Records,
         quota: Quota,
         meters: Meters,
+        max_message_bytes: int,
         *,
         enabled: bool,
     ) -> None:
@@ -45,6 +48,7 @@ class ContextSurface:
         self._records = records
         self._quota = quota
         self._meters = meters
+        self._max_message_bytes = max_message_bytes
         self._enabled = enabled
 
     def service(self) -> Service:
@@ -62,7 +66,7 @@ class ContextSurface:
             started = time.perf_counter()
             answer = self._planning.context(credential, request, sent, question)
             planner_ms = (time.perf_counter() - started) * 1000
-            return answer, planner_ms, build_response(answer, wanted)
+            return answer, planner_ms, explain(build_response(answer, wanted), answer, self._max_message_bytes)
 
         answer, planner_ms, response = await self._threads.run(work, call.deadline, call.holder)
         kept = await proven(self._records, answer, call, self._meters)

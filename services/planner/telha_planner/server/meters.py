@@ -9,8 +9,8 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, start_http_
 
 from telha_planner.answers import Answer, ContextAnswer
 
-STAGES = ("wait", "recall", "select", "trace")
-"""Of a plan: in the line before the plan thread, recall, weighing to slicing, and making its record durable."""
+STAGES = ("wait", "recall", "select", "explain", "trace")
+"""Of a plan: before the plan thread, recall, weighing to slicing, explaining where asked for, its record durable."""
 _SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 _TOKENS = (0, 50, 100, 200, 400, 800, 1600, 3200, 6400, 12_800)
 _PLANNER_MS = (0.5, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610, 1000)

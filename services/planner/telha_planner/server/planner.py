@@ -17,6 +17,7 @@ from .ports import Planning, Records
 from .questions import QuestionThreads
 from .quota import Quota
 from .replay import Replays
+from .translate_explanation import explain
 from .translate_plan import plan_message, read_plan, read_select, window_message
 from .wire import decode
 
@@ -55,6 +56,7 @@ class PlannerSurface:
     Args:
         quota: Calls of each key, those of *replays* among them.
         replays: The methods about traces.
+        max_message_bytes: Largest answer; an explanation takes what the plan leaves of it.
     """
 
     def __init__(
@@ -65,8 +67,10 @@ class PlannerSurface:
         quota: Quota,
         meters: Meters,
         replays: Replays,
+        max_message_bytes: int,
     ) -> None:
         self._replays = replays
+        self._max_message_bytes = max_message_bytes
         self._meters = meters
         self._planning = planning
         self._threads = threads
@@ -85,7 +89,8 @@ class PlannerSurface:
             request, sent = read_plan(decode(planner_pb2.PlanRequest, raw))
             answer = self._planning.plan(credential, request, sent, question)
             plan = plan_message(answer.plan, answer.trace_id)
-            return answer, planner_pb2.PlanResponse(plan=plan, window=window_message(answer.window))
+            response = planner_pb2.PlanResponse(plan=plan, window=window_message(answer.window))
+            return answer, explain(response, answer, self._max_message_bytes)
 
         return await self._answered(work, call)
 
@@ -96,7 +101,8 @@ class PlannerSurface:
         def work(_: QuestionVector | None) -> tuple[Answer, planner_pb2.SelectResponse]:
             request, sent = read_select(decode(planner_pb2.SelectRequest, raw))
             answer = self._planning.select(credential, request, sent)
-            return answer, planner_pb2.SelectResponse(plan=plan_message(answer.plan, answer.trace_id))
+            response = planner_pb2.SelectResponse(plan=plan_message(answer.plan, answer.trace_id))
+            return answer, explain(response, answer, self._max_message_bytes)
 
         return await self._answered(work, call)
 

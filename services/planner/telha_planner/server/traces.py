@@ -5,7 +5,7 @@ Rule 1: tenant and spaces come from the key. Rule 2: a key that is limited to sp
 that the trace read is allowed; one that read no memory (Select) is seen by unlimited keys and by its own key.
 Rule 3: absent and foreign get the same answer; one that
 may be on its way from another planner is pending, not absent. Rule 4: a trace can always be read: of a pool too large
-for one message the last rows are left out, and counted.
+for one message the last rows are left out, and counted; so are those of an explanation.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from .call import Call, Service
 from .dispatch import PlanThread
 from .page_token import page_size
 from .ports import Planning, Records, TraceStore
-from .translate_trace import shorten_pool, trace_message
+from .translate_trace import shorten, trace_message
 from .wire import decode
 
 DEFAULT_PAGE = 50
@@ -68,7 +68,7 @@ class TracesSurface:
         if found is None or not _may_see(caller, found):
             raise NotFound(resource="trace")
         if found.ByteSize() > self._max_message_bytes:
-            await asyncio.to_thread(shorten_pool, found, self._max_message_bytes)
+            await asyncio.to_thread(shorten, found, self._max_message_bytes)
         return found
 
     async def list(self, raw: bytes, call: Call) -> traces_pb2.ListResponse:

@@ -64,6 +64,8 @@ def read_plan(message: Asking) -> tuple[PlanRequest, Sent]:
         legs = [_leg(index, leg) for index, leg in enumerate(message.legs)]
         fields["legs"] = frozenset(legs)
         sent["legs"] = [leg.value for leg in legs]
+    if message.explain:
+        fields["explain"] = sent["explain"] = True
     if isinstance(message, planner_pb2.PlanRequest) and message.allow_ungrounded:
         fields["allow_ungrounded"] = sent["allowUngrounded"] = True
     return PlanRequest(**fields), sent
@@ -85,6 +87,8 @@ def read_select(message: planner_pb2.SelectRequest) -> tuple[SelectRequest, Sent
         _read_budget(message.budget, fields, sent)
     if message.allow_ungrounded:
         fields["allow_ungrounded"] = sent["allowUngrounded"] = True
+    if message.explain:
+        fields["explain"] = sent["explain"] = True
     pool = []
     sent_pool = []
     for index, fragment in enumerate(message.pool):

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgpack
+from google.protobuf.struct_pb2 import ListValue, Value
 from telha.trace.v1 import traces_pb2
 
 from telha_planner.core.model import MAX_OFFSET
@@ -25,8 +26,9 @@ MAX_NAME_BYTES = 512
 
 _SCORE_BITS_AT = 6
 _POOL = "pool"
+_EXPLAINED = "explained"
 _COUNT_BYTES = 16
-"""More than `pool_left_out` takes, and what the lengths of the lists around the pool may shrink or grow by."""
+"""More than a count takes, and what the lengths of the lists around the rows may shrink or grow by."""
 
 
 def trace_message(record: bytes) -> traces_pb2.GetResponse:
@@ -52,24 +54,34 @@ def trace_message(record: bytes) -> traces_pb2.GetResponse:
     return response
 
 
-def shorten_pool(response: traces_pb2.GetResponse, limit: int) -> None:
+def shorten(response: traces_pb2.GetResponse, limit: int) -> None:
     """
     Leave out the last rows of the pool, as many as it takes for *response* to have at most *limit* bytes.
 
-    They are counted in it. What is too large without its pool stays too large.
+    If that is not enough, so are the last rows of what was explained. Both are counted in it. What is too large without
+    them stays too large.
     """
-    if _POOL not in response.record.fields:
-        return
-    rows = response.record.fields[_POOL].list_value.values
-    sizes = [_framed(row.ByteSize()) for row in rows]
+    fields = response.record.fields
+    if _POOL in fields:
+        response.pool_left_out = _shortened(response, fields[_POOL].list_value, limit)
+    explained = fields[_EXPLAINED] if _EXPLAINED in fields else Value()
+    if explained.HasField("struct_value") and response.ByteSize() > limit:
+        rows = explained.struct_value.fields["rows"].list_value
+        response.explained_left_out = _shortened(response, rows, limit)
+
+
+def _shortened(response: traces_pb2.GetResponse, rows: ListValue, limit: int) -> int:
+    """How many *rows* had to be left out, which are part of *response*."""
+    sizes = [framed(row.ByteSize()) for row in rows.values]
     room = limit - (response.ByteSize() - sum(sizes)) - _COUNT_BYTES
     kept = bisect.bisect_right(list(itertools.accumulate(sizes)), room)
-    response.pool_left_out = len(rows) - kept
-    del rows[kept:]
+    left_out = len(sizes) - kept
+    del rows.values[kept:]
+    return left_out
 
 
-def _framed(size: int) -> int:
-    # Behind a tag of one byte stands the size, seven bits to the byte.
+def framed(size: int) -> int:
+    """Bytes that a part of *size* bytes takes in its message: before it stand a tag of one byte and the size."""
     return 1 + (size.bit_length() + 6) // 7 + size
 
 

@@ -13,11 +13,13 @@ import msgpack
 import xxhash
 
 from telha_planner.caller import Caller
+from telha_planner.core.explained import Explanation
 from telha_planner.core.model import MAX_OFFSET, SpanRef
 from telha_planner.core.plan import EvidencePlan, PlanStats, RecallStats
 from telha_planner.core.request import format_uuid
 
 from . import canonical_json
+from .explained import explained_map
 
 RECORD_VERSION = 1
 
@@ -84,6 +86,7 @@ def encode_record(
     plan: EvidencePlan,
     items: Sequence[SpanRef],
     pool: Sequence[PoolEntry] | None = None,
+    explanation: Explanation | None = None,
     error: str | None = None,
 ) -> bytes:
     """
@@ -93,6 +96,7 @@ def encode_record(
         sent: The request as sent, JSON-able, camelCase, credential excluded.
         items: Coordinates of the plan's spans in the order in which they were returned.
         pool: Select's pool; its texts are not kept.
+        explanation: Where it was asked for.
         error: Reason of a call that failed after planning.
     """
     stats = plan.stats
@@ -136,6 +140,7 @@ def encode_record(
             "stats": stats_map(stats),
             "pool": None if pool is None else [_pool_row(entry) for entry in pool],
             "error": error,
+            "explained": None if explanation is None else explained_map(explanation),
         }
     )
     return encoded

@@ -90,7 +90,7 @@ class LegRank(_message.Message):
     def __init__(self, leg: _Optional[_Union[_plan_pb2.Leg, str]] = ..., rank: _Optional[int] = ...) -> None: ...
 
 class ScoreParts(_message.Message):
-    __slots__ = ("node_id", "score", "similarity", "semantic", "lexical", "context", "source", "speaker", "days", "decay", "hops", "path", "structured", "evidence", "legs")
+    __slots__ = ("node_id", "score", "similarity", "semantic", "lexical", "context", "source", "speaker", "days", "decay", "hops", "path", "structured", "evidence", "legs", "window")
     NODE_ID_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     SIMILARITY_FIELD_NUMBER: _ClassVar[int]
@@ -106,6 +106,7 @@ class ScoreParts(_message.Message):
     STRUCTURED_FIELD_NUMBER: _ClassVar[int]
     EVIDENCE_FIELD_NUMBER: _ClassVar[int]
     LEGS_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_FIELD_NUMBER: _ClassVar[int]
     node_id: str
     score: float
     similarity: float
@@ -121,7 +122,26 @@ class ScoreParts(_message.Message):
     structured: bool
     evidence: float
     legs: _containers.RepeatedCompositeFieldContainer[LegRank]
-    def __init__(self, node_id: _Optional[str] = ..., score: _Optional[float] = ..., similarity: _Optional[float] = ..., semantic: _Optional[float] = ..., lexical: _Optional[float] = ..., context: _Optional[float] = ..., source: _Optional[float] = ..., speaker: _Optional[float] = ..., days: _Optional[float] = ..., decay: _Optional[float] = ..., hops: _Optional[int] = ..., path: _Optional[_Iterable[str]] = ..., structured: _Optional[bool] = ..., evidence: _Optional[float] = ..., legs: _Optional[_Iterable[_Union[LegRank, _Mapping]]] = ...) -> None: ...
+    window: float
+    def __init__(self, node_id: _Optional[str] = ..., score: _Optional[float] = ..., similarity: _Optional[float] = ..., semantic: _Optional[float] = ..., lexical: _Optional[float] = ..., context: _Optional[float] = ..., source: _Optional[float] = ..., speaker: _Optional[float] = ..., days: _Optional[float] = ..., decay: _Optional[float] = ..., hops: _Optional[int] = ..., path: _Optional[_Iterable[str]] = ..., structured: _Optional[bool] = ..., evidence: _Optional[float] = ..., legs: _Optional[_Iterable[_Union[LegRank, _Mapping]]] = ..., window: _Optional[float] = ...) -> None: ...
+
+class ScoreConstants(_message.Message):
+    __slots__ = ("semantic_share", "context_weight", "source_weight", "speaker_weight", "greatest", "sharpening", "alpha")
+    SEMANTIC_SHARE_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    SPEAKER_WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    GREATEST_FIELD_NUMBER: _ClassVar[int]
+    SHARPENING_FIELD_NUMBER: _ClassVar[int]
+    ALPHA_FIELD_NUMBER: _ClassVar[int]
+    semantic_share: float
+    context_weight: float
+    source_weight: float
+    speaker_weight: float
+    greatest: float
+    sharpening: int
+    alpha: float
+    def __init__(self, semantic_share: _Optional[float] = ..., context_weight: _Optional[float] = ..., source_weight: _Optional[float] = ..., speaker_weight: _Optional[float] = ..., greatest: _Optional[float] = ..., sharpening: _Optional[int] = ..., alpha: _Optional[float] = ...) -> None: ...
 
 class Duplicate(_message.Message):
     __slots__ = ("of", "overlap")
@@ -212,15 +232,17 @@ class ExplainedSubject(_message.Message):
     def __init__(self, subject: _Optional[_Union[Subject, _Mapping]] = ..., verdict: _Optional[_Union[Verdict, str]] = ..., candidates: _Optional[_Iterable[_Union[ExplainedSpan, _Mapping]]] = ..., candidates_left_out: _Optional[int] = ..., nodes: _Optional[_Iterable[_Union[ExplainedNode, _Mapping]]] = ..., nodes_left_out: _Optional[int] = ..., because: _Optional[str] = ...) -> None: ...
 
 class Explanation(_message.Message):
-    __slots__ = ("spans", "spans_left_out", "source_cap", "top_k", "subjects")
+    __slots__ = ("spans", "spans_left_out", "source_cap", "top_k", "subjects", "constants")
     SPANS_FIELD_NUMBER: _ClassVar[int]
     SPANS_LEFT_OUT_FIELD_NUMBER: _ClassVar[int]
     SOURCE_CAP_FIELD_NUMBER: _ClassVar[int]
     TOP_K_FIELD_NUMBER: _ClassVar[int]
     SUBJECTS_FIELD_NUMBER: _ClassVar[int]
+    CONSTANTS_FIELD_NUMBER: _ClassVar[int]
     spans: _containers.RepeatedCompositeFieldContainer[ExplainedSpan]
     spans_left_out: int
     source_cap: int
     top_k: int
     subjects: _containers.RepeatedCompositeFieldContainer[ExplainedSubject]
-    def __init__(self, spans: _Optional[_Iterable[_Union[ExplainedSpan, _Mapping]]] = ..., spans_left_out: _Optional[int] = ..., source_cap: _Optional[int] = ..., top_k: _Optional[int] = ..., subjects: _Optional[_Iterable[_Union[ExplainedSubject, _Mapping]]] = ...) -> None: ...
+    constants: ScoreConstants
+    def __init__(self, spans: _Optional[_Iterable[_Union[ExplainedSpan, _Mapping]]] = ..., spans_left_out: _Optional[int] = ..., source_cap: _Optional[int] = ..., top_k: _Optional[int] = ..., subjects: _Optional[_Iterable[_Union[ExplainedSubject, _Mapping]]] = ..., constants: _Optional[_Union[ScoreConstants, _Mapping]] = ...) -> None: ...

@@ -22,27 +22,28 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from telha.planner.v1 import explanation_pb2 as telha_dot_planner_dot_v1_dot_explanation__pb2
 from telha.planner.v1 import plan_pb2 as telha_dot_planner_dot_v1_dot_plan__pb2
 from telha.planner.v1 import replay_pb2 as telha_dot_planner_dot_v1_dot_replay__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1etelha/planner/v1/planner.proto\x12\x10telha.planner.v1\x1a\x1btelha/planner/v1/plan.proto\x1a\x1dtelha/planner/v1/replay.proto\"\xde\x04\n\x0bPlanRequest\x12\x15\n\x08question\x18\x01 \x01(\tH\x00\x88\x01\x01\x12/\n\x05query\x18\x02 \x01(\x0b\x32\x1b.telha.planner.v1.NodeQueryH\x01\x88\x01\x01\x12\x32\n\x06vector\x18\x03 \x01(\x0b\x32\x1d.telha.planner.v1.QueryVectorH\x02\x88\x01\x01\x12\x19\n\x0c\x65xpand_depth\x18\x04 \x01(\rH\x03\x88\x01\x01\x12-\n\x06window\x18\x05 \x01(\x0b\x32\x18.telha.planner.v1.WindowH\x04\x88\x01\x01\x12-\n\x06\x62udget\x18\x06 \x01(\x0b\x32\x18.telha.planner.v1.BudgetH\x05\x88\x01\x01\x12\x12\n\x05model\x18\x07 \x01(\tH\x06\x88\x01\x01\x12\x0e\n\x06spaces\x18\x08 \x03(\t\x12 \n\x13max_frac_per_source\x18\t \x01(\x01H\x07\x88\x01\x01\x12!\n\x14span_overhead_tokens\x18\n \x01(\x03H\x08\x88\x01\x01\x12#\n\x04legs\x18\x0b \x03(\x0e\x32\x15.telha.planner.v1.Leg\x12\x18\n\x10\x61llow_ungrounded\x18\x0c \x01(\x08\x12\x1b\n\x0emin_similarity\x18\r \x01(\x01H\t\x88\x01\x01\x42\x0b\n\t_questionB\x08\n\x06_queryB\t\n\x07_vectorB\x0f\n\r_expand_depthB\t\n\x07_windowB\t\n\x07_budgetB\x08\n\x06_modelB\x16\n\x14_max_frac_per_sourceB\x17\n\x15_span_overhead_tokensB\x11\n\x0f_min_similarity\"f\n\x0cPlanResponse\x12,\n\x04plan\x18\x01 \x01(\x0b\x32\x1e.telha.planner.v1.EvidencePlan\x12(\n\x06window\x18\x02 \x01(\x0b\x32\x18.telha.planner.v1.Window\"\xd3\x01\n\x08\x46ragment\x12\'\n\x04span\x18\x01 \x01(\x0b\x32\x19.telha.planner.v1.SpanRef\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x36\n\nspan_class\x18\x03 \x01(\x0e\x32\x1b.telha.planner.v1.SpanClassR\x05\x63lass\x12\x11\n\x04text\x18\x04 \x01(\tH\x00\x88\x01\x01\x12\x13\n\x06tokens\x18\x05 \x01(\x03H\x01\x88\x01\x01\x12\x12\n\x05score\x18\x06 \x01(\x01H\x02\x88\x01\x01\x42\x07\n\x05_textB\t\n\x07_tokensB\x08\n\x06_score\"\xc5\x02\n\rSelectRequest\x12(\n\x04pool\x18\x01 \x03(\x0b\x32\x1a.telha.planner.v1.Fragment\x12\x15\n\x08question\x18\x02 \x01(\tH\x00\x88\x01\x01\x12-\n\x06\x62udget\x18\x03 \x01(\x0b\x32\x18.telha.planner.v1.BudgetH\x01\x88\x01\x01\x12\x12\n\x05model\x18\x04 \x01(\tH\x02\x88\x01\x01\x12 \n\x13max_frac_per_source\x18\x05 \x01(\x01H\x03\x88\x01\x01\x12!\n\x14span_overhead_tokens\x18\x06 \x01(\x03H\x04\x88\x01\x01\x12\x18\n\x10\x61llow_ungrounded\x18\x07 \x01(\x08\x42\x0b\n\t_questionB\t\n\x07_budgetB\x08\n\x06_modelB\x16\n\x14_max_frac_per_sourceB\x17\n\x15_span_overhead_tokens\">\n\x0eSelectResponse\x12,\n\x04plan\x18\x01 \x01(\x0b\x32\x1e.telha.planner.v1.EvidencePlan2\xb1\x02\n\x07Planner\x12\x45\n\x04Plan\x12\x1d.telha.planner.v1.PlanRequest\x1a\x1e.telha.planner.v1.PlanResponse\x12K\n\x06Select\x12\x1f.telha.planner.v1.SelectRequest\x1a .telha.planner.v1.SelectResponse\x12K\n\x06Replay\x12\x1f.telha.planner.v1.ReplayRequest\x1a .telha.planner.v1.ReplayResponse\x12\x45\n\x04\x44iff\x12\x1d.telha.planner.v1.DiffRequest\x1a\x1e.telha.planner.v1.DiffResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1etelha/planner/v1/planner.proto\x12\x10telha.planner.v1\x1a\"telha/planner/v1/explanation.proto\x1a\x1btelha/planner/v1/plan.proto\x1a\x1dtelha/planner/v1/replay.proto\"\xef\x04\n\x0bPlanRequest\x12\x15\n\x08question\x18\x01 \x01(\tH\x00\x88\x01\x01\x12/\n\x05query\x18\x02 \x01(\x0b\x32\x1b.telha.planner.v1.NodeQueryH\x01\x88\x01\x01\x12\x32\n\x06vector\x18\x03 \x01(\x0b\x32\x1d.telha.planner.v1.QueryVectorH\x02\x88\x01\x01\x12\x19\n\x0c\x65xpand_depth\x18\x04 \x01(\rH\x03\x88\x01\x01\x12-\n\x06window\x18\x05 \x01(\x0b\x32\x18.telha.planner.v1.WindowH\x04\x88\x01\x01\x12-\n\x06\x62udget\x18\x06 \x01(\x0b\x32\x18.telha.planner.v1.BudgetH\x05\x88\x01\x01\x12\x12\n\x05model\x18\x07 \x01(\tH\x06\x88\x01\x01\x12\x0e\n\x06spaces\x18\x08 \x03(\t\x12 \n\x13max_frac_per_source\x18\t \x01(\x01H\x07\x88\x01\x01\x12!\n\x14span_overhead_tokens\x18\n \x01(\x03H\x08\x88\x01\x01\x12#\n\x04legs\x18\x0b \x03(\x0e\x32\x15.telha.planner.v1.Leg\x12\x18\n\x10\x61llow_ungrounded\x18\x0c \x01(\x08\x12\x1b\n\x0emin_similarity\x18\r \x01(\x01H\t\x88\x01\x01\x12\x0f\n\x07\x65xplain\x18\x0e \x01(\x08\x42\x0b\n\t_questionB\x08\n\x06_queryB\t\n\x07_vectorB\x0f\n\r_expand_depthB\t\n\x07_windowB\t\n\x07_budgetB\x08\n\x06_modelB\x16\n\x14_max_frac_per_sourceB\x17\n\x15_span_overhead_tokensB\x11\n\x0f_min_similarity\"\x9a\x01\n\x0cPlanResponse\x12,\n\x04plan\x18\x01 \x01(\x0b\x32\x1e.telha.planner.v1.EvidencePlan\x12(\n\x06window\x18\x02 \x01(\x0b\x32\x18.telha.planner.v1.Window\x12\x32\n\x0b\x65xplanation\x18\x03 \x01(\x0b\x32\x1d.telha.planner.v1.Explanation\"\xd3\x01\n\x08\x46ragment\x12\'\n\x04span\x18\x01 \x01(\x0b\x32\x19.telha.planner.v1.SpanRef\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x36\n\nspan_class\x18\x03 \x01(\x0e\x32\x1b.telha.planner.v1.SpanClassR\x05\x63lass\x12\x11\n\x04text\x18\x04 \x01(\tH\x00\x88\x01\x01\x12\x13\n\x06tokens\x18\x05 \x01(\x03H\x01\x88\x01\x01\x12\x12\n\x05score\x18\x06 \x01(\x01H\x02\x88\x01\x01\x42\x07\n\x05_textB\t\n\x07_tokensB\x08\n\x06_score\"\xd6\x02\n\rSelectRequest\x12(\n\x04pool\x18\x01 \x03(\x0b\x32\x1a.telha.planner.v1.Fragment\x12\x15\n\x08question\x18\x02 \x01(\tH\x00\x88\x01\x01\x12-\n\x06\x62udget\x18\x03 \x01(\x0b\x32\x18.telha.planner.v1.BudgetH\x01\x88\x01\x01\x12\x12\n\x05model\x18\x04 \x01(\tH\x02\x88\x01\x01\x12 \n\x13max_frac_per_source\x18\x05 \x01(\x01H\x03\x88\x01\x01\x12!\n\x14span_overhead_tokens\x18\x06 \x01(\x03H\x04\x88\x01\x01\x12\x18\n\x10\x61llow_ungrounded\x18\x07 \x01(\x08\x12\x0f\n\x07\x65xplain\x18\x08 \x01(\x08\x42\x0b\n\t_questionB\t\n\x07_budgetB\x08\n\x06_modelB\x16\n\x14_max_frac_per_sourceB\x17\n\x15_span_overhead_tokens\"r\n\x0eSelectResponse\x12,\n\x04plan\x18\x01 \x01(\x0b\x32\x1e.telha.planner.v1.EvidencePlan\x12\x32\n\x0b\x65xplanation\x18\x02 \x01(\x0b\x32\x1d.telha.planner.v1.Explanation2\xb1\x02\n\x07Planner\x12\x45\n\x04Plan\x12\x1d.telha.planner.v1.PlanRequest\x1a\x1e.telha.planner.v1.PlanResponse\x12K\n\x06Select\x12\x1f.telha.planner.v1.SelectRequest\x1a .telha.planner.v1.SelectResponse\x12K\n\x06Replay\x12\x1f.telha.planner.v1.ReplayRequest\x1a .telha.planner.v1.ReplayResponse\x12\x45\n\x04\x44iff\x12\x1d.telha.planner.v1.DiffRequest\x1a\x1e.telha.planner.v1.DiffResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'telha.planner.v1.planner_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_PLANREQUEST']._serialized_start=113
-  _globals['_PLANREQUEST']._serialized_end=719
-  _globals['_PLANRESPONSE']._serialized_start=721
-  _globals['_PLANRESPONSE']._serialized_end=823
-  _globals['_FRAGMENT']._serialized_start=826
-  _globals['_FRAGMENT']._serialized_end=1037
-  _globals['_SELECTREQUEST']._serialized_start=1040
-  _globals['_SELECTREQUEST']._serialized_end=1365
-  _globals['_SELECTRESPONSE']._serialized_start=1367
-  _globals['_SELECTRESPONSE']._serialized_end=1429
-  _globals['_PLANNER']._serialized_start=1432
-  _globals['_PLANNER']._serialized_end=1737
+  _globals['_PLANREQUEST']._serialized_start=149
+  _globals['_PLANREQUEST']._serialized_end=772
+  _globals['_PLANRESPONSE']._serialized_start=775
+  _globals['_PLANRESPONSE']._serialized_end=929
+  _globals['_FRAGMENT']._serialized_start=932
+  _globals['_FRAGMENT']._serialized_end=1143
+  _globals['_SELECTREQUEST']._serialized_start=1146
+  _globals['_SELECTREQUEST']._serialized_end=1488
+  _globals['_SELECTRESPONSE']._serialized_start=1490
+  _globals['_SELECTRESPONSE']._serialized_end=1604
+  _globals['_PLANNER']._serialized_start=1607
+  _globals['_PLANNER']._serialized_end=1912
 # @@protoc_insertion_point(module_scope)

@@ -1,3 +1,4 @@
+from telha.planner.v1 import explanation_pb2 as _explanation_pb2
 from telha.planner.v1 import plan_pb2 as _plan_pb2
 from telha.planner.v1 import replay_pb2 as _replay_pb2
 from google.protobuf.internal import containers as _containers
@@ -9,7 +10,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class PlanRequest(_message.Message):
-    __slots__ = ("question", "query", "vector", "expand_depth", "window", "budget", "model", "spaces", "max_frac_per_source", "span_overhead_tokens", "legs", "allow_ungrounded", "min_similarity")
+    __slots__ = ("question", "query", "vector", "expand_depth", "window", "budget", "model", "spaces", "max_frac_per_source", "span_overhead_tokens", "legs", "allow_ungrounded", "min_similarity", "explain")
     QUESTION_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     VECTOR_FIELD_NUMBER: _ClassVar[int]
@@ -23,6 +24,7 @@ class PlanRequest(_message.Message):
     LEGS_FIELD_NUMBER: _ClassVar[int]
     ALLOW_UNGROUNDED_FIELD_NUMBER: _ClassVar[int]
     MIN_SIMILARITY_FIELD_NUMBER: _ClassVar[int]
+    EXPLAIN_FIELD_NUMBER: _ClassVar[int]
     question: str
     query: _plan_pb2.NodeQuery
     vector: _plan_pb2.QueryVector
@@ -36,15 +38,18 @@ class PlanRequest(_message.Message):
     legs: _containers.RepeatedScalarFieldContainer[_plan_pb2.Leg]
     allow_ungrounded: bool
     min_similarity: float
-    def __init__(self, question: _Optional[str] = ..., query: _Optional[_Union[_plan_pb2.NodeQuery, _Mapping]] = ..., vector: _Optional[_Union[_plan_pb2.QueryVector, _Mapping]] = ..., expand_depth: _Optional[int] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ..., budget: _Optional[_Union[_plan_pb2.Budget, _Mapping]] = ..., model: _Optional[str] = ..., spaces: _Optional[_Iterable[str]] = ..., max_frac_per_source: _Optional[float] = ..., span_overhead_tokens: _Optional[int] = ..., legs: _Optional[_Iterable[_Union[_plan_pb2.Leg, str]]] = ..., allow_ungrounded: _Optional[bool] = ..., min_similarity: _Optional[float] = ...) -> None: ...
+    explain: bool
+    def __init__(self, question: _Optional[str] = ..., query: _Optional[_Union[_plan_pb2.NodeQuery, _Mapping]] = ..., vector: _Optional[_Union[_plan_pb2.QueryVector, _Mapping]] = ..., expand_depth: _Optional[int] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ..., budget: _Optional[_Union[_plan_pb2.Budget, _Mapping]] = ..., model: _Optional[str] = ..., spaces: _Optional[_Iterable[str]] = ..., max_frac_per_source: _Optional[float] = ..., span_overhead_tokens: _Optional[int] = ..., legs: _Optional[_Iterable[_Union[_plan_pb2.Leg, str]]] = ..., allow_ungrounded: _Optional[bool] = ..., min_similarity: _Optional[float] = ..., explain: _Optional[bool] = ...) -> None: ...
 
 class PlanResponse(_message.Message):
-    __slots__ = ("plan", "window")
+    __slots__ = ("plan", "window", "explanation")
     PLAN_FIELD_NUMBER: _ClassVar[int]
     WINDOW_FIELD_NUMBER: _ClassVar[int]
+    EXPLANATION_FIELD_NUMBER: _ClassVar[int]
     plan: _plan_pb2.EvidencePlan
     window: _plan_pb2.Window
-    def __init__(self, plan: _Optional[_Union[_plan_pb2.EvidencePlan, _Mapping]] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ...) -> None: ...
+    explanation: _explanation_pb2.Explanation
+    def __init__(self, plan: _Optional[_Union[_plan_pb2.EvidencePlan, _Mapping]] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ..., explanation: _Optional[_Union[_explanation_pb2.Explanation, _Mapping]] = ...) -> None: ...
 
 class Fragment(_message.Message):
     __slots__ = ("span", "kind", "span_class", "text", "tokens", "score")
@@ -63,7 +68,7 @@ class Fragment(_message.Message):
     def __init__(self, span: _Optional[_Union[_plan_pb2.SpanRef, _Mapping]] = ..., kind: _Optional[str] = ..., span_class: _Optional[_Union[_plan_pb2.SpanClass, str]] = ..., text: _Optional[str] = ..., tokens: _Optional[int] = ..., score: _Optional[float] = ...) -> None: ...
 
 class SelectRequest(_message.Message):
-    __slots__ = ("pool", "question", "budget", "model", "max_frac_per_source", "span_overhead_tokens", "allow_ungrounded")
+    __slots__ = ("pool", "question", "budget", "model", "max_frac_per_source", "span_overhead_tokens", "allow_ungrounded", "explain")
     POOL_FIELD_NUMBER: _ClassVar[int]
     QUESTION_FIELD_NUMBER: _ClassVar[int]
     BUDGET_FIELD_NUMBER: _ClassVar[int]
@@ -71,6 +76,7 @@ class SelectRequest(_message.Message):
     MAX_FRAC_PER_SOURCE_FIELD_NUMBER: _ClassVar[int]
     SPAN_OVERHEAD_TOKENS_FIELD_NUMBER: _ClassVar[int]
     ALLOW_UNGROUNDED_FIELD_NUMBER: _ClassVar[int]
+    EXPLAIN_FIELD_NUMBER: _ClassVar[int]
     pool: _containers.RepeatedCompositeFieldContainer[Fragment]
     question: str
     budget: _plan_pb2.Budget
@@ -78,10 +84,13 @@ class SelectRequest(_message.Message):
     max_frac_per_source: float
     span_overhead_tokens: int
     allow_ungrounded: bool
-    def __init__(self, pool: _Optional[_Iterable[_Union[Fragment, _Mapping]]] = ..., question: _Optional[str] = ..., budget: _Optional[_Union[_plan_pb2.Budget, _Mapping]] = ..., model: _Optional[str] = ..., max_frac_per_source: _Optional[float] = ..., span_overhead_tokens: _Optional[int] = ..., allow_ungrounded: _Optional[bool] = ...) -> None: ...
+    explain: bool
+    def __init__(self, pool: _Optional[_Iterable[_Union[Fragment, _Mapping]]] = ..., question: _Optional[str] = ..., budget: _Optional[_Union[_plan_pb2.Budget, _Mapping]] = ..., model: _Optional[str] = ..., max_frac_per_source: _Optional[float] = ..., span_overhead_tokens: _Optional[int] = ..., allow_ungrounded: _Optional[bool] = ..., explain: _Optional[bool] = ...) -> None: ...
 
 class SelectResponse(_message.Message):
-    __slots__ = ("plan",)
+    __slots__ = ("plan", "explanation")
     PLAN_FIELD_NUMBER: _ClassVar[int]
+    EXPLANATION_FIELD_NUMBER: _ClassVar[int]
     plan: _plan_pb2.EvidencePlan
-    def __init__(self, plan: _Optional[_Union[_plan_pb2.EvidencePlan, _Mapping]] = ...) -> None: ...
+    explanation: _explanation_pb2.Explanation
+    def __init__(self, plan: _Optional[_Union[_plan_pb2.EvidencePlan, _Mapping]] = ..., explanation: _Optional[_Union[_explanation_pb2.Explanation, _Mapping]] = ...) -> None: ...
