@@ -1,7 +1,7 @@
 """
 The ASGI application: every operation behind one door that answers, refuses and logs in one way.
 
-Rule 1: whatever happens, the caller gets JSON of a known shape and the request id.
+Rule 1: whatever happens, the caller gets JSON of a known shape and the request id; the viewer alone is a page.
 Rule 2: questions, texts and credentials are not logged.
 Rule 3: paths are matched as they were sent, so that a name in a path may hold any character, percent-encoded.
 """
@@ -32,6 +32,7 @@ from telha_gateway.problems import Failure, Refused
 from telha_gateway.room import Room
 from telha_gateway.routes import administration, memory, planning, system, traces
 from telha_gateway.upstream import ClientGone, Upstream
+from telha_gateway.viewer import site
 
 _LOG = structlog.get_logger(__name__)
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -105,7 +106,10 @@ def create(
     room = Room(settings.max_held_bytes)
     paths = dict.fromkeys(operation.path for operation in OPERATIONS)
     return _Gateway(
-        route_handlers=[_route(path, settings, room, ending) for path in paths],
+        route_handlers=[
+            *(_route(path, settings, room, ending) for path in paths),
+            *(site.routes(_request_id, ending) if settings.viewer else ()),
+        ],
         on_startup=[start],
         on_shutdown=[stop],
         exception_handlers={HTTPException: _unrouted, Exception: _unrouted},
@@ -207,6 +211,7 @@ def _unrouted(request: AnyRequest, error: Exception) -> Response[bytes]:
 def _methods(path: str) -> list[str]:
     """What *path* takes; the framework refuses a method without saying which ones it knows."""
     known = {operation.method for operation in OPERATIONS if _matches(operation.path, path)}
+    known |= {method for template in site.PATHS for method in site.METHODS if _matches(template, path)}
     return sorted(known | {"OPTIONS"} | ({"HEAD"} if "GET" in known else set()))
 
 

@@ -37,6 +37,7 @@ class GatewaySettings(BaseModel):
     upload_timeout_ms: Milliseconds = 600_000
     drain_notice_ms: Annotated[int, Field(ge=0, le=600_000)] = 0
     drain_ms: Annotated[int, Field(ge=0, le=600_000)] = 10_000
+    viewer: bool = True
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] = "json"
 

@@ -6,6 +6,7 @@ from telha_gateway import app, components, openapi, problems
 from telha_gateway.config import GatewaySettings
 from telha_gateway.dto.shape import MAX_OFFSET
 from telha_gateway.shapes import shaped
+from telha_gateway.viewer import site
 from telha_planner.core import predicate, request
 from telha_planner.ingest.document import MEDIA_TYPES
 
@@ -25,7 +26,7 @@ def test_the_document_is_valid_openapi():
 
 
 def test_every_route_is_in_the_document_and_nothing_else():
-    """A2: what is served is documented, and the other way round."""
+    """A2: what is served is documented, and the other way round; beside it stands the viewer, a public page."""
     served = {
         (path.replace(":str}", "}"), method.lower())
         for route in app.create(GatewaySettings()).routes
@@ -33,7 +34,8 @@ def test_every_route_is_in_the_document_and_nothing_else():
         for method in route.methods
         if method not in {"OPTIONS", "HEAD"}  # of every path, and of every GET
     }
-    assert served == {(path, method) for path, method, _ in operations()}
+    viewer = {(path, "get") for path in site.PATHS}
+    assert served == {(path, method) for path, method, _ in operations()} | viewer
 
 
 def test_every_operation_can_become_a_client_method():

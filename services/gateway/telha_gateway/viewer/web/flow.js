@@ -1,0 +1,87 @@
+/** From what the legs found to what was packed: each step with what it left out. */
+
+import { h } from "./elements.js";
+import { score, whole } from "./format.js";
+import { LEGS } from "./words.js";
+import { visible } from "./foreign.js";
+
+/** The card; of Select, which recalls nothing, without legs. */
+export function flowCard({ stats, recall, kind }) {
+  const pool = Number(stats.poolSpans ?? 0);
+  const deduped = Number(stats.deduped ?? 0);
+  const packed = Number(stats.selectedSpans ?? 0);
+  const most = Math.max(1, pool, Number(recall?.nodes ?? 0));
+  const steps = [
+    recall && step("Nodes", Number(recall.nodes ?? 0), most, fromNodes(recall)),
+    step("Candidates", pool, most, kind === "select" ? [["spans that the caller sent"]] : fromSpans(recall ?? {})),
+    step("After deduplication", pool - deduped, most, [lost(deduped, "overlap or repeat a heavier span")]),
+    step("Packed", packed, most, [
+      lost(stats.capSkipped, "exceed their source’s share"),
+      lost(stats.budgetSkipped, "do not fit what is left"),
+      lost(stats.spanLimitSkipped, "come after the span limit"),
+      lost(stats.unpackable, "are larger than the budget"),
+    ]),
+  ];
+  return h(
+    "section",
+    { class: "card flow", "aria-label": "From legs to plan" },
+    h("h2", {}, "From legs to plan"),
+    recall?.legs && legs(recall),
+    h("ol", { class: "steps" }, steps),
+    stats.weightShare !== undefined && optimum(stats),
+  );
+}
+
+function legs(recall) {
+  return h(
+    "ul",
+    { class: "legs", "aria-label": "Legs" },
+    LEGS.map(([id, name, does]) => {
+      const skipped = id === "vector" && recall.vectorLegSkipped;
+      return h("li", { class: recall.legs[id] ? "" : "none", title: does }, h("span", { class: "big" }, skipped ? "–" : whole(recall.legs[id] ?? 0)), h("span", {}, name), skipped && h("span", { class: "soft small" }, `skipped: ${visible(recall.vectorLegSkipped)}`));
+    }),
+  );
+}
+
+function fromNodes(recall) {
+  const floor = Number(recall.minSimilarity ?? 0);
+  return [
+    lost(recall.belowFloor, `below the floor of evidence, ${score(floor)}`),
+    lost(recall.zeroScore, "scored 0"),
+    lost(recall.poolCapped, "beyond the cap of the pool"),
+    lost(recall.nodesWithoutSpans, "rest on no span"),
+    recall.bestEvidence !== undefined && recall.bestEvidence !== null && [`best evidence ${score(recall.bestEvidence)}; the floor is ${score(floor)}`],
+  ];
+}
+
+function fromSpans(recall) {
+  return [lost(recall.slicesMissing, "texts that could not be cut")];
+}
+
+/** "12 …" as what a step left out; nothing for 0. */
+function lost(count, words) {
+  return Number(count ?? 0) > 0 && [`${whole(count)} ${words}`];
+}
+
+function step(name, count, most, notes) {
+  const said = notes.filter(Boolean).map(([text]) => h("li", {}, text));
+  return h(
+    "li",
+    {},
+    h("span", { class: "name" }, name),
+    h("span", { class: "count big" }, whole(count)),
+    h("span", { class: "track", "aria-hidden": "true" }, h("span", { css: { width: `${(count / most) * 100}%` } })),
+    said.length > 0 && h("ul", { class: "notes" }, said),
+  );
+}
+
+function optimum(stats) {
+  const share = Number(stats.weightShare);
+  return h(
+    "p",
+    { class: "small soft" },
+    `The packed spans weigh ${score(stats.packedWeight)}. No choice under this budget and cap weighs more than ${score(stats.weightUpperBound)}: `,
+    h("span", { class: "strong" }, `${(Math.floor(share * 1000) / 10).toFixed(1)}%`),
+    " of that bound is reached.",
+  );
+}
