@@ -40,6 +40,7 @@ from telha_planner.server.questions import QuestionThreads
 from telha_planner.server.quota import Quota
 from telha_planner.server.replay import Replays
 from telha_planner.server.trace_lookup import TraceLookup
+from telha_planner.server.trace_reader import TraceReader
 from telha_planner.server.trace_writer_port import TraceWriter
 from telha_planner.server.traces import TracesSurface
 from telha_planner.server.uploads import Uploads
@@ -214,9 +215,10 @@ class RealPlanner(PlannerServer):
         enabled, limit = self.config.context.enabled, server.max_message_bytes
         lookup = TraceLookup(planning, thread, spool, self.writer)
         replays = Replays(Replaying(planning, self.store, self.config, tokenizers), thread, lookup, plans)
-        context = ContextSurface(planning, self.threads, spool, contexts, self.meters, limit, enabled=enabled)
+        reader = TraceReader(spool, self.writer)
+        context = ContextSurface(planning, self.threads, spool, contexts, self.meters, reader, limit, enabled=enabled)
         return [
-            PlannerSurface(planning, self.threads, spool, plans, self.meters, replays, limit).service(),
+            PlannerSurface(planning, self.threads, spool, plans, self.meters, replays, reader, limit).service(),
             context.service(),
             MemorySurface(
                 planning,

@@ -131,6 +131,12 @@ REQUESTS: dict[str, dict[str, Make]] = {
                     query=plan_pb2.NodeQuery(find=t.type), expand_depth=2, spaces=["*"], allow_ungrounded=True
                 ),
                 "by default": lambda t, _: plan(t, expand_depth=2),
+                "without what its trace gave": lambda t, _: plan(
+                    t, exclude=plan_pb2.Exclude(trace_ids=[t.trace]), spaces=["*"]
+                ),
+                "without what its stored trace gave": lambda t, _: plan(
+                    t, exclude=plan_pb2.Exclude(trace_ids=[t.stored_trace]), spaces=["*"]
+                ),
             },
             "Replay": {
                 "in the spool": lambda t, _: replay_pb2.ReplayRequest(trace_id=t.trace),
@@ -150,6 +156,9 @@ REQUESTS: dict[str, dict[str, Make]] = {
                 "by words": lambda t, _: context.BuildRequest(question=f"what is {t.word}?", spaces=["*"]),
                 "in its space": lambda t, _: context.BuildRequest(question=f"what is {t.word}?", spaces=[t.space]),
                 "by type": lambda t, _: context.BuildRequest(query=plan_pb2.NodeQuery(find=t.type), spaces=["*"]),
+                "without what its trace gave": lambda t, _: context.BuildRequest(
+                    question=f"what is {t.word}?", exclude=plan_pb2.Exclude(trace_ids=[t.trace]), spaces=["*"]
+                ),
             }
         },
     ),

@@ -61,6 +61,7 @@ def comment(file: str, message: str, field: str | None = None) -> str:
         ("plan", "NodeQuery", "find", f"1 to {request.MAX_NAME_BYTES} bytes"),
         ("plan", "NodeQuery", "limit", f"1 to {request.MAX_FIND_LIMIT}."),
         ("plan", "QueryVector", "values", f"1 to {request.MAX_DIMENSIONS},"),
+        ("plan", "Exclude", "trace_ids", f"1 to {request.MAX_EXCLUDED_TRACES}, none twice"),
         ("plan", "RecallStats", "pool_capped", f"at most {POOL_NODES}."),
         ("explanation", "Explanation", "spans", f"at most {explained.MAX_EXPLAINED},"),
         ("memory", "Document", "name", f"1 to {document.MAX_DOCUMENT_NAME_BYTES} bytes"),
@@ -137,4 +138,4 @@ def test_a_limit_in_the_contract_is_the_limit_in_the_code(file, message, field, 
 def test_every_limit_in_a_request_is_checked_above():
     """A1: a limit that is added to the contract must be added to this file."""
     stated = re.findall(r"//.*(?:at most|\d to) [\d,]*\d", "\n".join(TEXT.values()))
-    assert len(stated) == 58, "and then this number rises"
+    assert len(stated) == 59, "and then this number rises"

@@ -46,6 +46,7 @@ from telha_planner.server.questions import QuestionThreads
 from telha_planner.server.quota import Quota
 from telha_planner.server.replay import Replays
 from telha_planner.server.trace_lookup import TraceLookup
+from telha_planner.server.trace_reader import TraceReader
 from telha_planner.server.traces import TracesSurface
 from telha_planner.server.uploads import Uploads
 from telha_planner.server.wire import decode
@@ -211,8 +212,10 @@ class Stage:
         replaying = Replaying(planning, self.store, config, tokenizers)
         replays = Replays(replaying, thread, TraceLookup(planning, thread, kept, kept), free)
         services = [
-            PlannerSurface(planning, threads, kept, free, meters, replays, 4 << 20).service(),
-            ContextSurface(planning, threads, kept, free, meters, 4 << 20, enabled=True).service(),
+            PlannerSurface(planning, threads, kept, free, meters, replays, TraceReader(kept, kept), 4 << 20).service(),
+            ContextSurface(
+                planning, threads, kept, free, meters, TraceReader(kept, kept), 4 << 20, enabled=True
+            ).service(),
             MemorySurface(
                 planning, thread, written, written, Sources(self.store), Uploads.under(server), free
             ).service(),

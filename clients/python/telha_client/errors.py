@@ -109,6 +109,11 @@ class InsufficientEvidence(TelhaError):
         """The floor that was applied; 0 is none."""
         return float(self.metadata.get("min_similarity", "0"))
 
+    @property
+    def excluded(self) -> int:
+        """How many spans were found and left out because the calls that `exclude` named gave them."""
+        return int(self.metadata.get("excluded", "0"))
+
 
 class DeadlineExceeded(TelhaError):
     """The deadline passed."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
 from .inputs import Instant
+from .results import Context, Plan
 
 LegName = Literal["structured", "semantic", "lexical"]
 
@@ -45,6 +46,7 @@ class ReadOptions(Limits, total=False):
         spaces: Spaces to read; `*` is every space that the key allows.
         legs: Legs to use; empty is all that the request implies.
         min_similarity: Evidence below which nothing is relevant, in [0, 1]; 0 keeps all.
+        exclude: Earlier answers, or the ids of their traces, at most 32: what they gave does not come again.
     """
 
     find: str | None
@@ -58,6 +60,7 @@ class ReadOptions(Limits, total=False):
     spaces: Sequence[str]
     legs: Sequence[LegName]
     min_similarity: float | None
+    exclude: Sequence[str | Plan | Context]
 
 
 class PlanOptions(ReadOptions, total=False):

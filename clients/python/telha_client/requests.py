@@ -43,6 +43,7 @@ _LEGS = {
     "semantic": plan_pb2.LEG_SEMANTIC,
     "lexical": plan_pb2.LEG_LEXICAL,
 }
+_EXCLUDED = "exclude.trace_ids"
 _CLASSES = {"truth": plan_pb2.SPAN_CLASS_TRUTH, "cache": plan_pb2.SPAN_CLASS_CACHE}
 
 
@@ -315,6 +316,16 @@ def _fill_read(message: Any, question: str | None, options: ReadOptions) -> None
     extend(message.spaces, options.get("spaces", ()), "spaces")
     for index, leg in enumerate(options.get("legs", ())):
         message.legs.append(named(_LEGS, leg, f"legs[{index}]"))
+    if earlier := options.get("exclude"):
+        extend(message.exclude.trace_ids, [_trace_of(answer) for answer in earlier], _EXCLUDED)
+
+
+def _trace_of(answer: str | Plan | Context) -> str:
+    if isinstance(answer, str):
+        return answer
+    if not answer.trace_id:
+        raise invalid(_EXCLUDED, "must name traces; an answer that left none cannot be excluded")
+    return answer.trace_id
 
 
 def _fill_limits(message: Any, options: Mapping[str, Any]) -> None:  # noqa: ANN401 (three messages alike)

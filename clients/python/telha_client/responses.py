@@ -241,6 +241,7 @@ def _recall(message: plan_pb2.RecallStats) -> RecallStats:
         min_similarity=message.min_similarity,
         below_floor=message.below_floor,
         best_evidence=message.best_evidence if message.HasField("best_evidence") else None,
+        excluded=message.excluded,
     )
 
 

@@ -79,6 +79,7 @@ class RecallStats:
         min_similarity: The floor applied; 0 without one.
         below_floor: Nodes left out by it.
         best_evidence: The greatest evidence of what was found; None without a floor.
+        excluded: Spans left out because earlier calls gave them.
     """
 
     legs: LegCounts
@@ -92,6 +93,7 @@ class RecallStats:
     min_similarity: float
     below_floor: int
     best_evidence: float | None
+    excluded: int = 0
 
 
 @dataclass(frozen=True, slots=True)

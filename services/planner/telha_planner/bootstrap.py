@@ -54,6 +54,7 @@ from telha_planner.server.quota import Quota
 from telha_planner.server.replay import Replays
 from telha_planner.server.trace_lookup import TraceLookup
 from telha_planner.server.trace_meters import MissedMeters, SpoolMeters, StreamMeters
+from telha_planner.server.trace_reader import TraceReader
 from telha_planner.server.trace_writer_port import TraceWriter
 from telha_planner.server.traces import TracesSurface
 from telha_planner.server.uploads import Uploads
@@ -263,10 +264,13 @@ def _listener(
     context_quota = Quota(config.server.context_calls_per_minute)
     lookup = TraceLookup(planning, threads.plans, records, writer)
     replays = Replays(replaying, threads.plans, lookup, plan_quota)
+    reader = TraceReader(records, writer)
     limit = config.server.max_message_bytes
     surfaces = (
-        PlannerSurface(planning, threads, records, plan_quota, meters, replays, limit),
-        ContextSurface(planning, threads, records, context_quota, meters, limit, enabled=config.context.enabled),
+        PlannerSurface(planning, threads, records, plan_quota, meters, replays, reader, limit),
+        ContextSurface(
+            planning, threads, records, context_quota, meters, reader, limit, enabled=config.context.enabled
+        ),
         MemorySurface(planning, threads.plans, ingest, documents, sources, uploads, write_quota),
         TracesSurface(planning, threads.plans, records, writer, limit),
         administration,

@@ -307,6 +307,7 @@ class Planning:
                 index_version=snapshot.index_version,
                 rules=self.rules,
                 last_tx=last_tx,
+                exclusions=() if query.exclusions is None else query.exclusions.spans,
             )
             return Drafted(plan, explanation, packed.rows, recalled, snapshot, query, caller, circumstances)
         raise Unavailable(part="a source that is being erased")

@@ -171,7 +171,8 @@ def version_of(held: HeldSpan) -> Version:
 
 def _pinned(request: PlanRequest, recorded: Recorded) -> PlanRequest:
     spaces = (ALL_SPACES,) if recorded.spaces is None else recorded.spaces
-    return replace(request, window=Window(recorded.valid_t, recorded.tx_t), spaces=spaces)
+    window = Window(recorded.valid_t, recorded.tx_t)
+    return replace(request, window=window, spaces=spaces, exclusions=recorded.exclusions)
 
 
 def _vector(recorded: Recorded) -> QuestionVector:

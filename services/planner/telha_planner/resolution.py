@@ -16,6 +16,7 @@ from telha_planner.caller import Caller
 from telha_planner.config import PlannerConfig
 from telha_planner.core import budget as budgets
 from telha_planner.core.errors import RequestInvalid, VectorLegUnavailable
+from telha_planner.core.exclusion import Exclusions
 from telha_planner.core.request import Leg, PlanRequest, SelectRequest, Window
 from telha_planner.memory.query import compiled
 from telha_planner.models.embedders.questions import QuestionVector
@@ -155,6 +156,7 @@ def resolve_recall(
     valid_t, tx_t = window
     legs, skipped = _legs(request, question)
     depth = request.expand_depth
+    given = request.exclusions
     vector = None if request.vector is None else np.asarray(request.vector, dtype=np.float32)
     model = request.vector_model
     if vector is None and question is not None:
@@ -177,6 +179,7 @@ def resolve_recall(
         scoring=scoring(config),
         min_similarity=_floor(request, config),
         where=None if request.where is None else compiled(request.where),
+        exclusions=Exclusions(given, config.planner.dedup_overlap) if given else None,
     )
 
 

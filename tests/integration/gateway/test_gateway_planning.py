@@ -60,6 +60,7 @@ def some_stats(*, recall=True):
                 min_similarity=0.125,
                 below_floor=16,
                 best_evidence=0.0625,
+                excluded=17,
             )
         )
     return stats
@@ -105,6 +106,7 @@ STATS = {
         "minSimilarity": 0.125,
         "belowFloor": 16,
         "bestEvidence": 0.0625,
+        "excluded": 17,
     },
     "planModel": "v1",
     "scoreModel": "s1",

@@ -28,6 +28,7 @@ from telha_planner.server.questions import QuestionThreads
 from telha_planner.server.quota import Quota
 from telha_planner.server.replay import Replays
 from telha_planner.server.trace_lookup import TraceLookup
+from telha_planner.server.trace_reader import TraceReader
 from telha_planner.server.trace_writer_port import TraceWriter
 from telha_planner.trace.spool import Spool
 
@@ -57,10 +58,11 @@ def planner(folder, config):
         lookup = TraceLookup(parts.planning, thread, spools[0], writer)
         replaying = Replaying(parts.planning, parts.store, config, Tokenizers(config.tokens))
         replays = Replays(replaying, thread, lookup, Quota(0))
+        reader = TraceReader(spools[0], writer)
         limit = config.server.max_message_bytes
-        planning = PlannerSurface(parts.planning, threads, spools[0], Quota(0), server.meters, replays, limit)
+        planning = PlannerSurface(parts.planning, threads, spools[0], Quota(0), server.meters, replays, reader, limit)
         context = ContextSurface(
-            parts.planning, threads, spools[0], Quota(0), server.meters, limit, enabled=config.context.enabled
+            parts.planning, threads, spools[0], Quota(0), server.meters, reader, limit, enabled=config.context.enabled
         )
         return [planning.service(), context.service()]
 

@@ -77,7 +77,7 @@ class Nodes:
     def find(self, where, limit=64, node_type="fact", **at):
         """As recall asks the leg."""
         snapshot, view = self.view(**at)
-        asked = SimpleNamespace(find=node_type, where=where and a_predicate(where), find_limit=limit)
+        asked = SimpleNamespace(find=node_type, where=where and a_predicate(where), find_limit=limit, exclusions=None)
         return self.ids(view, _structured(snapshot, view, asked, node_type))
 
     @staticmethod

@@ -37,6 +37,7 @@ class ContextRequest(Sent):
     legs: planning.Legs | None = None
     include: Include | None = None
     min_similarity: planning.Floor | None = None
+    exclude: planning.Exclude | None = None
 
 
 class ItemSource(Given):
@@ -136,6 +137,7 @@ def context_message(body: ContextRequest) -> context_pb2.BuildRequest:
         legs=planning.leg_numbers(body.legs),
         include=_include(body.include),
         min_similarity=body.min_similarity,
+        exclude=planning.exclude_message(body.exclude),
     )
 
 

@@ -19,6 +19,7 @@ from telha_gateway.dto.shape import (
     Name,
     Sent,
     UInt32,
+    Uuid,
     told,
 )
 from telha_gateway.instants import instant
@@ -106,6 +107,24 @@ class QueryVector(Sent):
     model: Annotated[Name, Meta(description="The model that made it. Default: the tenant's.")] | None = None
 
 
+class Exclude(Sent):
+    """
+    Leaves out what earlier calls gave: equal spans, and those that deduplication would drop beside them.
+
+    Spans of another version of a source are not left out.
+    """
+
+    trace_ids: Annotated[
+        list[Uuid],
+        told(
+            "The traces, 1 to 32. What they excluded themselves is left out only where their traces are named too.",
+            minItems=1,
+            maxItems=32,
+            uniqueItems=True,
+        ),
+    ]
+
+
 class PlanRequest(Sent):
     """Asks for a plan. At least one of `question`, `find` and `vector` is required."""
 
@@ -124,6 +143,7 @@ class PlanRequest(Sent):
     legs: Legs | None = None
     allow_ungrounded: Ungrounded | None = None
     min_similarity: Floor | None = None
+    exclude: Exclude | None = None
 
 
 class Fragment(Sent):
@@ -169,6 +189,7 @@ def plan_message(body: PlanRequest) -> planner_pb2.PlanRequest:
         legs=leg_numbers(body.legs),
         allow_ungrounded=bool(body.allow_ungrounded),
         min_similarity=body.min_similarity,
+        exclude=exclude_message(body.exclude),
     )
 
 
@@ -216,6 +237,11 @@ def window_message(window: Window | None) -> plan_pb2.Window | None:
 def budget_message(budget: Budget | None) -> plan_pb2.Budget | None:
     """*budget* on the wire."""
     return None if budget is None else plan_pb2.Budget(max_tokens=budget.max_tokens, max_spans=budget.max_spans)
+
+
+def exclude_message(exclude: Exclude | None) -> plan_pb2.Exclude | None:
+    """*exclude* on the wire."""
+    return None if exclude is None else plan_pb2.Exclude(trace_ids=exclude.trace_ids)
 
 
 def leg_numbers(legs: list[LegName] | None) -> "list[plan_pb2.Leg]":

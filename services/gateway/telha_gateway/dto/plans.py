@@ -50,6 +50,7 @@ class RecallStats(Given, kw_only=True):
     min_similarity: float
     below_floor: int
     best_evidence: float | None = None
+    excluded: Annotated[int, Meta(description="Spans left out because earlier calls gave them.")]
 
 
 class PlanStats(Given, kw_only=True):
@@ -187,6 +188,7 @@ def _recall(message: plan_pb2.RecallStats) -> RecallStats:
         min_similarity=message.min_similarity,
         below_floor=message.below_floor,
         best_evidence=message.best_evidence if message.HasField("best_evidence") else None,
+        excluded=message.excluded,
     )
 
 

@@ -2,8 +2,8 @@
 Phase B, its second step: which rows a heavier row of the same source version makes redundant.
 
 Rows are visited by (weight desc, canonical order). A row is dropped if, against a row already kept, the float64
-quotient q = |∩| / min(lengths) is above the threshold or 1.0. Two facts keep this from being quadratic. Call rows
-*aligned* if none of them contains another, so that ordered by start they are ordered by end too.
+quotient q = |∩| / min(lengths) is above the threshold or 1.0 (`least_overlap`). Two facts keep this from being
+quadratic. Call rows *aligned* if none of them contains another, so that ordered by start they are ordered by end too.
 
 Fact 1: among aligned rows, none has a greater q against a given span than its nearest before or its nearest after.
     Let [s, e) be the span, [a, b) an aligned row with a ≤ s; the intersection is min(b, e) − s, and later rows have
@@ -14,6 +14,7 @@ Fact 1: among aligned rows, none has a greater q against a given span than its n
 Fact 2: kept rows are aligned, since containment means q = 1. So two look-ups decide a row.
 """
 
+import math
 from array import array
 
 import numpy as np
@@ -28,6 +29,15 @@ _FEW = 12
 """Rows of a group up to which each is compared with every survivor; measured with windows over their passages."""
 
 
+def least_overlap(overlap: float) -> float:
+    """
+    The least quotient that makes two spans duplicates of each other.
+
+    What is above the threshold *overlap*, in (0.5, 1], is a duplicate, and 1.0 is at every threshold.
+    """
+    return min(1.0, math.nextafter(overlap, math.inf))
+
+
 def deduplicate(pool: Pool, version_starts: Bool, weight_key: Int64, overlap: float) -> Bool:
     """
     Decide which rows are kept.
@@ -38,7 +48,8 @@ def deduplicate(pool: Pool, version_starts: Bool, weight_key: Int64, overlap: fl
         weight_key: Descending keys of the weights.
         overlap: The threshold, in (0.5, 1].
     """
-    starts = _group_starts(pool, version_starts, overlap)
+    least = least_overlap(overlap)
+    starts = _group_starts(pool, version_starts, least)
     opens = np.flatnonzero(starts)
     sizes = np.diff(opens, append=len(pool))
     kept = np.ones(len(pool), dtype=np.bool_)
@@ -48,11 +59,11 @@ def deduplicate(pool: Pool, version_starts: Bool, weight_key: Int64, overlap: fl
     group = np.repeat(opens, sizes)
     for visit, some in ((_visit_few, (sizes > 2) & (sizes <= _FEW)), (_visit_many, sizes > _FEW)):
         if some.any():
-            visit(pool, group, np.repeat(some, sizes), weight_key, overlap, kept)
+            visit(pool, group, np.repeat(some, sizes), weight_key, least, kept)
     return kept
 
 
-def _group_starts(pool: Pool, version_starts: Bool, overlap: float) -> Bool:
+def _group_starts(pool: Pool, version_starts: Bool, least: float) -> Bool:
     """
     Whether each row opens a group; rows of different groups are never duplicates of each other.
 
@@ -67,7 +78,7 @@ def _group_starts(pool: Pool, version_starts: Bool, overlap: float) -> Bool:
     contains[1:] = (quotient == 1.0) & ~version_starts[1:]
     opens = np.flatnonzero(chain_starts)
     aligned = ~np.logical_or.reduceat(contains, opens)
-    chain_starts[1:] |= (quotient <= overlap) & np.repeat(aligned, np.diff(opens, append=len(pool)))[1:]
+    chain_starts[1:] |= (quotient < least) & np.repeat(aligned, np.diff(opens, append=len(pool)))[1:]
     return chain_starts
 
 
@@ -92,7 +103,7 @@ def _in_turn(group: Int64, contested: Bool, weight_key: Int64) -> Int64:
     return rows[np.lexsort((weight_key[rows], group[rows]))]
 
 
-def _visit_few(pool: Pool, group: Int64, contested: Bool, weight_key: Int64, overlap: float, kept: Bool) -> None:
+def _visit_few(pool: Pool, group: Int64, contested: Bool, weight_key: Int64, least: float, kept: Bool) -> None:
     """As `_visit_many`, for groups so small that comparing with every survivor is less work than looking two up."""
     rows = _in_turn(group, contested, weight_key)
     visited = (column[rows].tolist() for column in (group, pool.start, pool.end))
@@ -106,7 +117,7 @@ def _visit_few(pool: Pool, group: Int64, contested: Bool, weight_key: Int64, ove
             shared = min(end, other_end) - max(start, other_start)
             if shared > 0:
                 quotient = shared / min(end - start, other_end - other_start)
-                if quotient > overlap or quotient == 1.0:
+                if quotient >= least:
                     dropped.append(row)
                     break
         else:
@@ -114,7 +125,7 @@ def _visit_few(pool: Pool, group: Int64, contested: Bool, weight_key: Int64, ove
     kept[dropped] = False
 
 
-def _visit_many(pool: Pool, group: Int64, contested: Bool, weight_key: Int64, overlap: float, kept: Bool) -> None:
+def _visit_many(pool: Pool, group: Int64, contested: Bool, weight_key: Int64, least: float, kept: Bool) -> None:
     """Decide the rows of *contested* one by one and note in *kept* which are dropped; *group* is each row's first."""
     # While a group is visited no survivor stands beyond it, and one that stands before it has a lower number than
     # `first`.
@@ -128,7 +139,7 @@ def _visit_many(pool: Pool, group: Int64, contested: Bool, weight_key: Int64, ov
             if near >= first:
                 shared = min(end, ends[near]) - max(start, starts[near])
                 quotient = shared / min(end - start, ends[near] - starts[near])
-                if quotient > overlap or quotient == 1.0:
+                if quotient >= least:
                     dropped.append(row)
                     break
         else:

@@ -138,15 +138,21 @@ class InsufficientEvidence(TelhaError):
     """
     Recall found no span, or the caller's pool holds none; the trace *trace_id* says what was tried.
 
-    Of *below_floor* nodes the evidence was below *min_similarity*, the floor applied; 0 is none, of either.
+    Of *below_floor* nodes the evidence was below *min_similarity*, the floor applied; *excluded* spans were found and
+    left out, because the caller has been given them before; 0 is none, of all three.
     """
 
     kind = Kind.PRECONDITION
     reason = "INSUFFICIENT_EVIDENCE"
     template = "no evidence was found for this request (trace {trace_id})"
 
-    def __init__(self, *, trace_id: str, below_floor: int = 0, min_similarity: float = 0.0) -> None:
-        super().__init__(trace_id=trace_id, below_floor=str(below_floor), min_similarity=str(min_similarity))
+    def __init__(self, *, trace_id: str, below_floor: int = 0, min_similarity: float = 0.0, excluded: int = 0) -> None:
+        super().__init__(
+            trace_id=trace_id,
+            below_floor=str(below_floor),
+            min_similarity=str(min_similarity),
+            excluded=str(excluded),
+        )
 
 
 class VectorLegUnavailable(TelhaError):

@@ -60,6 +60,7 @@ class RecallStats:
         min_similarity: The floor applied; 0 without one.
         below_floor: Nodes left out by it.
         best_evidence: The greatest evidence of what was found; None without a floor.
+        excluded: Spans left out because they were given before.
     """
 
     legs: LegCounts = field(default_factory=LegCounts)
@@ -73,6 +74,7 @@ class RecallStats:
     min_similarity: float = 0.0
     below_floor: int = 0
     best_evidence: float | None = None
+    excluded: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,9 @@ MAX_OVERHEAD_TOKENS = 1_000_000
 MAX_FRAGMENTS = 100_000
 MAX_SUBJECTS = 32
 MAX_SUBJECT_BYTES = 1024
+MAX_EXCLUDED_TRACES = 32
+MAX_EXCLUSIONS = 20_000
+"""Spans that a request may have left out; a trace names a few dozen."""
 ALL_SPACES = "*"
 
 _GREATEST_FLOAT32 = (2.0 - 2.0**-23) * 2.0**127
@@ -104,6 +107,7 @@ class PlanRequest:
         min_similarity: Evidence below which nothing is relevant, [0, 1]; 0 keeps all.
         explain: Say of each candidate why it is in the plan or out of it; never alters the plan.
         why_not: Subjects of which it is to be said why they are in the plan or out of it, at most 32.
+        exclusions: Spans that were given before and are left out, with their duplicates; their order does not matter.
     """
 
     question: str | None = None
@@ -125,6 +129,7 @@ class PlanRequest:
     min_similarity: float | None = None
     explain: bool = False
     why_not: tuple[Subject, ...] = ()
+    exclusions: tuple[SpanRef, ...] = ()
 
     def __post_init__(self) -> None:
         if self.question is None and self.find is None and self.vector is None:
@@ -146,6 +151,9 @@ class PlanRequest:
         check_spaces(self.spaces)
         check_floor(self.min_similarity)
         check_subjects(self.why_not)
+        if len(self.exclusions) > MAX_EXCLUSIONS:
+            rule = f"must name traces that gave at most {MAX_EXCLUSIONS:,} spans together"
+            raise RequestInvalid(field="exclude.trace_ids", rule=rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,6 +385,16 @@ def check_subjects(subjects: Sequence[Subject]) -> None:
             check_name(f"why_not[{index}].source.source", subject.source, MAX_SUBJECT_BYTES)
             if subject.section:
                 check_name(f"why_not[{index}].source.section", subject.section, MAX_SUBJECT_BYTES)
+
+
+def check_excluded_traces(trace_ids: Sequence[str]) -> None:
+    """Refuse no traces, too many, one that is named twice, and what is no trace id."""
+    if not 1 <= len(trace_ids) <= MAX_EXCLUDED_TRACES:
+        raise RequestInvalid(field="exclude.trace_ids", rule=f"must name 1 to {MAX_EXCLUDED_TRACES} traces")
+    for index, trace_id in enumerate(trace_ids):
+        parse_uuid(f"exclude.trace_ids[{index}]", trace_id)
+        if trace_id in trace_ids[:index]:
+            raise RequestInvalid(field=f"exclude.trace_ids[{index}]", rule="must not repeat a trace")
 
 
 def check_span(place: str, span: SpanRef) -> None:

@@ -32,11 +32,13 @@ class Fate(IntEnum):
     OFFERED = 0
     """It is in the pool, unless it rests on no span."""
     ZERO_SCORE = 1
-    WINDOW_TOO_LARGE = 2
-    POORER_WINDOW = 3
+    EXCLUDED = 2
+    """Every span of it was given before (`given`)."""
+    WINDOW_TOO_LARGE = 3
+    POORER_WINDOW = 4
     """A window that overlaps a better one."""
-    POOL_CAPPED = 4
-    BELOW_FLOOR = 5
+    POOL_CAPPED = 5
+    BELOW_FLOOR = 6
 
 
 @dataclass(frozen=True, slots=True)

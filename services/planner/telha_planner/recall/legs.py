@@ -1,9 +1,11 @@
 """
 The legs: what each finds by itself, and the words, vectors and days for similarity (docs/scoring.md section 5).
 
-Rule: no leg finds a window that could not be packed; it takes nobody's place.
+Rule: no leg finds a window that could not be packed; it takes nobody's place. Nor does a node that says nothing new
+(`given`), which a leg does find.
 """
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,6 +23,7 @@ from telha_planner.models.word_forms import forms_of
 from . import structured
 from .candidates import WINDOW, is_window, packable_windows
 from .dates import Dates
+from .given import Given
 from .lexical import Lexical
 from .ports import RecallQuery
 from .scoring import FOREMOST
@@ -70,6 +73,7 @@ def run_legs(snapshot: Snapshot, view: View, query: RecallQuery) -> Legs:
     """
     found = {Leg.STRUCTURED: _NOWHERE, Leg.SEMANTIC: _NOWHERE, Leg.LEXICAL: _NOWHERE}
     foremost = [_NOWHERE]
+    given = Given(view, query.exclusions)
     depth = max(query.top_k, FOREMOST)
     skipped = query.skipped
     if query.find is not None and Leg.STRUCTURED in query.legs:
@@ -84,12 +88,12 @@ def run_legs(snapshot: Snapshot, view: View, query: RecallQuery) -> Legs:
         ranked = best(scores, depth, view.hi, view.lo, positive=True)
         foremost.append(ranked[:FOREMOST])
         leg = packable(view, query, ranked)
-        while len(leg) < query.top_k and len(ranked) == depth:
-            # Windows that could not be packed take nobody's place: look further down.
+        while given.count_new(leg) < query.top_k and len(ranked) == depth:
+            # Windows that could not be packed, and what was given before, take nobody's place: look further down.
             depth *= _DEEPER
             ranked = best(scores, depth, view.hi, view.lo, positive=True)
             leg = packable(view, query, ranked)
-        found[Leg.LEXICAL] = leg[: query.top_k]
+        found[Leg.LEXICAL] = given.first(leg, query.top_k)
     vectors = None
     if query.vector is not None:
         model = model_of(view, query)
@@ -97,7 +101,7 @@ def run_legs(snapshot: Snapshot, view: View, query: RecallQuery) -> Legs:
         if model is not None and len(view.vectors(model)):
             vectors = Semantic(view, model, query.vector, query.top_k, query.scoring.min_cosine)
             ranked = vectors.leg(len(vectors.places))
-            found[Leg.SEMANTIC] = packable(view, query, ranked)[: query.top_k]
+            found[Leg.SEMANTIC] = _semantic(view, query, given, vectors, ranked)
             foremost.append(ranked[:FOREMOST])
         elif Leg.SEMANTIC in query.legs:
             skipped = skipped or NO_VECTORS
@@ -115,16 +119,39 @@ def run_legs(snapshot: Snapshot, view: View, query: RecallQuery) -> Legs:
     )
 
 
+def _semantic(view: View, query: RecallQuery, given: Given, vectors: Semantic, ranked: Int64) -> Int64:
+    leg, depth, deeper = packable(view, query, ranked), query.top_k, vectors
+    # Scores keep to *vectors*, whose best is the best of all; further down it is only looked who comes next. Where the
+    # last of those rescored is no longer relevant, nothing below it is.
+    while given and given.count_new(leg) < query.top_k and len(ranked) == len(deeper.places) < deeper.visible:
+        depth *= _DEEPER
+        deeper = deeper.rescored(depth)
+        ranked = deeper.leg(len(deeper.places))
+        leg = packable(view, query, ranked)
+    return given.first(leg, query.top_k)
+
+
 def _structured(snapshot: Snapshot, view: View, query: RecallQuery, node_type: str) -> Int64:
     hits, within = structured.of_type(view, node_type), None
     if node_type == WINDOW:
         hits, within = packable(view, query, hits), (query.encoding, query.largest_window)
+    given, limit = Given(view, query.exclusions), query.find_limit
+    found = _satisfying(snapshot, view, query, hits, (node_type, within), limit)
+    while given.count_new(found) < query.find_limit and len(found) == limit:
+        limit *= _DEEPER
+        found = _satisfying(snapshot, view, query, hits, (node_type, within), limit)
+    return given.first(found, query.find_limit)
+
+
+def _satisfying(
+    snapshot: Snapshot, view: View, query: RecallQuery, hits: Int64, among: tuple[Hashable, ...], limit: int
+) -> Int64:
+    """The first *limit* of *hits*, which *among* names, that satisfy the query's conditions."""
     where = query.where
     if where is None:
-        return hits[: query.find_limit]
-    key = (node_type, where.text, query.find_limit, within)
-    find = partial(structured.satisfying, snapshot, view, hits, where, query.find_limit)
-    return structured.remembered(view, key, find)
+        return hits[:limit]
+    find = partial(structured.satisfying, snapshot, view, hits, where, limit)
+    return structured.remembered(view, (where.text, limit, *among), find)
 
 
 def packable(view: View, query: RecallQuery, places: Int64) -> Int64:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from telha_planner.core.exclusion import Exclusions
 from telha_planner.core.model import Float64, Int32, Int64, UInt8, UInt64
 from telha_planner.core.plan import RecallStats
 from telha_planner.core.request import Leg
@@ -79,6 +80,7 @@ class RecallQuery:
         largest_window: Tokens (overhead excluded) above which a window is not found, and not offered.
         where: What the nodes of the structured leg satisfy; only beside *find*.
         min_similarity: Evidence below which a node is left out, [0, 1]; 0 leaves out none.
+        exclusions: What was given before and does not enter the pool; None where nothing was.
     """
 
     valid_t: int
@@ -98,6 +100,7 @@ class RecallQuery:
     scoring: Scoring
     where: Predicate | None = None
     min_similarity: float = 0.0
+    exclusions: Exclusions | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,14 @@ from telha_planner.columns.spans import UNKNOWN
 from telha_planner.columns.view import View
 from telha_planner.core.fusion import fuse
 from telha_planner.core.model import Bools, Float64, Int32, Int64
+from telha_planner.core.neighbours import NONE
 from telha_planner.core.plan import LegCounts, RecallStats
 
 from .candidates import BODY, is_window, offered_windows, packable_windows, sliceable, spans_of, tokens_of
 from .detail import Fate, RecallDetail, Scored, found_by, likeness, ranks
 from .expansion import Trail, expand
 from .floor import Evidence
+from .given import Given
 from .legs import Legs, run_legs
 from .paths import paths
 from .ports import POOL_NODES, Recalled, RecallQuery
@@ -53,6 +55,7 @@ class _Found:
     parts: Parts | None
     every: _Nodes
     above: Bools
+    new: _Nodes
     offered: _Nodes
     capped: _Nodes
     kept: _Nodes
@@ -97,11 +100,12 @@ def _found(snapshot: Snapshot, view: View, query: RecallQuery, trail: Trail | No
     places, decay = expand(view, legs.roots, query.expand_depth, query.scoring.hop_decay, trail)
     nodes, parts = _scored(view, query, legs, places, decay, told=trail is not None)
     above = nodes.score > 0
-    offered = _without_poor_windows(view, query, nodes.take(above))
+    new = _without_given(view, query, nodes.take(above))
+    offered = _without_poor_windows(view, query, new)
     capped = offered
     if len(offered.places) > POOL_NODES:
         capped = offered.take(best(offered.score, POOL_NODES, view.hi[offered.places], view.lo[offered.places]))
-    return _Found(legs, decay, parts, nodes, above, offered, capped, _above_floor(query, capped))
+    return _Found(legs, decay, parts, nodes, above, new, offered, capped, _above_floor(query, capped))
 
 
 def _stats(query: RecallQuery, found: _Found) -> RecallStats:
@@ -173,10 +177,11 @@ def _scored_columns(
 def _fates(view: View, query: RecallQuery, found: _Found) -> npt.NDArray[np.uint8]:
     places = found.every.places
     fate = np.full(len(places), Fate.ZERO_SCORE, np.uint8)
-    fate[found.above] = Fate.POORER_WINDOW
-    windows = np.flatnonzero(found.above & is_window(view, places))
-    too_large = ~packable_windows(view, places[windows], query.largest_window, query.encoding)
-    fate[windows[too_large]] = Fate.WINDOW_TOO_LARGE
+    fate[found.above] = Fate.EXCLUDED
+    fate[np.searchsorted(places, found.new.places)] = Fate.POORER_WINDOW
+    windows = found.new.places[is_window(view, found.new.places)]
+    too_large = windows[~packable_windows(view, windows, query.largest_window, query.encoding)]
+    fate[np.searchsorted(places, too_large)] = Fate.WINDOW_TOO_LARGE
     for nodes, left_by_it in (
         (found.offered, Fate.POOL_CAPPED),
         (found.capped, Fate.BELOW_FLOOR),
@@ -184,6 +189,21 @@ def _fates(view: View, query: RecallQuery, found: _Found) -> npt.NDArray[np.uint
     ):
         fate[np.searchsorted(places, nodes.places)] = left_by_it
     return fate
+
+
+def _without_given(view: View, query: RecallQuery, nodes: _Nodes) -> _Nodes:
+    """What has something new; where nothing was given before, all of *nodes*."""
+    given = Given(view, query.exclusions)
+    return nodes.take(given.has_new(nodes.places)) if given else nodes
+
+
+def _excluded(view: View, query: RecallQuery, found: _Found) -> int:
+    """Spans that were given before, of what was found and scores above 0."""
+    given = Given(view, query.exclusions)
+    if not given:
+        return 0
+    span = spans_of(view, found.every.places[found.above]).span
+    return len(np.unique(span[given.repeated(span) != NONE]))
 
 
 def _without_poor_windows(view: View, query: RecallQuery, nodes: _Nodes) -> _Nodes:
@@ -209,7 +229,10 @@ def _exploded(view: View, query: RecallQuery, everything: _Found) -> Recalled:
     spans, sources = columns.spans, columns.sources
     found = spans_of(view, nodes.places)
     fits = sliceable(view, found.span)
-    owner, span = found.node[fits], found.span[fits]
+    enter = fits
+    if query.exclusions is not None:
+        enter = fits & (Given(view, query.exclusions).repeated(found.span) == NONE)
+    owner, span = found.node[enter], found.span[enter]
     place = nodes.places[owner]
     source = spans.source[span]
     order = _canonical(view, nodes.places, owner, span)
@@ -237,6 +260,7 @@ def _exploded(view: View, query: RecallQuery, everything: _Found) -> Recalled:
             _stats(query, everything),
             nodes_without_spans=int(np.count_nonzero(np.bincount(found.node, minlength=len(nodes.places)) == 0)),
             kind_missing=len(np.unique(span[missing])) if missing.any() else 0,
+            excluded=_excluded(view, query, everything),
             slices_missing=0 if fits.all() else len(np.unique(found.span[~fits])),
         ),
     )

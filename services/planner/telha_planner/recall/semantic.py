@@ -32,6 +32,7 @@ class Semantic:
 
     Attributes:
         places: R, places of the rescored nodes, ascending.
+        visible: Nodes that have a vector.
         greatest: The greatest cos⁺ over R, 0 if nothing is relevant.
         room: How far a cosine can lie above the model's baseline: 1 − baseline.
     """
@@ -40,9 +41,11 @@ class Semantic:
         self._view = view
         self._model = model
         self._query = query
+        self._least = floor
         self.room = 1.0 - model.baseline
         self._floor = floor * self.room
         self._seen = view.vectors(model)
+        self.visible = len(self._seen)
         small = quantised(query[None])[0]
         dots = self._seen.dots(small)
         self._approximate = approximate = dots.astype(np.float32) * self._seen.inverse_norm
@@ -52,6 +55,10 @@ class Semantic:
         self.places: Int64 = node[chosen].astype(np.int64)
         self._scores = self._above_baseline(self._seen.row[chosen])
         self.greatest = float(self._scores.max(initial=0.0))
+
+    def rescored(self, depth: int) -> "Semantic":
+        """The same with the R of another *depth*."""
+        return Semantic(self._view, self._model, self._query, depth, self._least)
 
     def leg(self, k: int) -> Int64:
         """The *k* nodes of R with the greatest cos⁺ above 0, ties by node id."""

@@ -9,11 +9,13 @@ from telha_planner.core.errors import ContextDisabled
 from telha_planner.models.embedders.questions import QuestionVector
 
 from .call import Call, Service
+from .earlier import Earlier, Given, excluding
 from .meters import Meters
 from .planner import proven
 from .ports import Planning, Records
 from .questions import QuestionThreads
 from .quota import Quota
+from .trace_reader import TraceReader
 from .translate_context import build_response, read_build
 from .translate_explanation import explain
 from .wire import decode
@@ -25,6 +27,7 @@ class ContextSurface:
 
     Args:
         quota: Calls of each key.
+        traces: Read for what a request excludes.
         meters: Counts what was answered, by tenant (requirement C9).
         max_message_bytes: Largest answer; an explanation takes what the items leave of it.
         enabled: `[context] enabled`; when false every call is refused as unimplemented.
@@ -39,12 +42,13 @@ class ContextSurface:
         records: Records,
         quota: Quota,
         meters: Meters,
+        traces: TraceReader,
         max_message_bytes: int,
         *,
         enabled: bool,
     ) -> None:
         self._planning = planning
-        self._threads = threads
+        self._earlier = Earlier(threads, traces)
         self._records = records
         self._quota = quota
         self._meters = meters
@@ -61,14 +65,18 @@ class ContextSurface:
             raise ContextDisabled
         credential = call.admitted(self._quota)
 
-        def work(question: QuestionVector | None) -> tuple[ContextAnswer, float, context_pb2.BuildResponse]:
-            request, wanted, sent = read_build(decode(context_pb2.BuildRequest, raw))
+        def work(
+            question: QuestionVector | None, given: Given | None
+        ) -> tuple[ContextAnswer, float, context_pb2.BuildResponse]:
+            message = decode(context_pb2.BuildRequest, raw)
+            request, wanted, sent = read_build(message)
+            request = excluding(request, message.exclude, given, self._planning, credential)
             started = time.perf_counter()
             answer = self._planning.context(credential, request, sent, question)
             planner_ms = (time.perf_counter() - started) * 1000
             return answer, planner_ms, explain(build_response(answer, wanted), answer, self._max_message_bytes)
 
-        answer, planner_ms, response = await self._threads.run(work, call.deadline, call.holder)
+        answer, planner_ms, response = await self._earlier.run(work, call)
         kept = await proven(self._records, answer, call, self._meters)
         if not kept:
             response.trace_id = ""

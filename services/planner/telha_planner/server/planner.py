@@ -12,11 +12,13 @@ from telha_planner.core.plan import RecallStats
 from telha_planner.models.embedders.questions import QuestionVector
 
 from .call import Call, Service
+from .earlier import Earlier, Given, excluding
 from .meters import Meters
 from .ports import Planning, Records
 from .questions import QuestionThreads
 from .quota import Quota
 from .replay import Replays
+from .trace_reader import TraceReader
 from .translate_explanation import explain
 from .translate_plan import plan_message, read_plan, read_select, window_message
 from .wire import decode
@@ -44,7 +46,10 @@ async def proven(records: Records, answer: Answer, call: Call, meters: Meters) -
     if answer.insufficient:
         recall = answer.plan.stats.recall or RecallStats()
         raise InsufficientEvidence(
-            trace_id=call.trace_id, below_floor=recall.below_floor, min_similarity=recall.min_similarity
+            trace_id=call.trace_id,
+            below_floor=recall.below_floor,
+            min_similarity=recall.min_similarity,
+            excluded=recall.excluded,
         )
     return kept
 
@@ -56,6 +61,7 @@ class PlannerSurface:
     Args:
         quota: Calls of each key, those of *replays* among them.
         replays: The methods about traces.
+        traces: Read for what a request excludes.
         max_message_bytes: Largest answer; an explanation takes what the plan leaves of it.
     """
 
@@ -67,13 +73,14 @@ class PlannerSurface:
         quota: Quota,
         meters: Meters,
         replays: Replays,
+        traces: TraceReader,
         max_message_bytes: int,
     ) -> None:
         self._replays = replays
         self._max_message_bytes = max_message_bytes
         self._meters = meters
         self._planning = planning
-        self._threads = threads
+        self._earlier = Earlier(threads, traces)
         self._records = records
         self._quota = quota
 
@@ -85,8 +92,10 @@ class PlannerSurface:
         """Recall, weigh and select from memory."""
         credential = call.admitted(self._quota)
 
-        def work(question: QuestionVector | None) -> tuple[Answer, planner_pb2.PlanResponse]:
-            request, sent = read_plan(decode(planner_pb2.PlanRequest, raw))
+        def work(question: QuestionVector | None, given: Given | None) -> tuple[Answer, planner_pb2.PlanResponse]:
+            message = decode(planner_pb2.PlanRequest, raw)
+            request, sent = read_plan(message)
+            request = excluding(request, message.exclude, given, self._planning, credential)
             answer = self._planning.plan(credential, request, sent, question)
             plan = plan_message(answer.plan, answer.trace_id)
             response = planner_pb2.PlanResponse(plan=plan, window=window_message(answer.window))
@@ -98,7 +107,7 @@ class PlannerSurface:
         """Select from the caller's pool."""
         credential = call.admitted(self._quota)
 
-        def work(_: QuestionVector | None) -> tuple[Answer, planner_pb2.SelectResponse]:
+        def work(_: QuestionVector | None, __: Given | None) -> tuple[Answer, planner_pb2.SelectResponse]:
             request, sent = read_select(decode(planner_pb2.SelectRequest, raw))
             answer = self._planning.select(credential, request, sent)
             response = planner_pb2.SelectResponse(plan=plan_message(answer.plan, answer.trace_id))
@@ -106,8 +115,8 @@ class PlannerSurface:
 
         return await self._answered(work, call)
 
-    async def _answered(self, work: Callable[[QuestionVector | None], tuple[Answer, R]], call: Call) -> R:
-        answer, response = await self._threads.run(work, call.deadline, call.holder)
+    async def _answered(self, work: Callable[[QuestionVector | None, Given | None], tuple[Answer, R]], call: Call) -> R:
+        answer, response = await self._earlier.run(work, call)
         if not await proven(self._records, answer, call, self._meters):
             response.plan.trace_id = ""
         return response

@@ -13,7 +13,16 @@ from telha.planner.v1 import plan_pb2, planner_pb2
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.model import SpanClass, SpanRef
 from telha_planner.core.plan import EvidencePlan, PlanStats, RecallStats
-from telha_planner.core.request import Fragment, Leg, PlanRequest, SelectRequest, Window, format_uuid, parse_uuid
+from telha_planner.core.request import (
+    Fragment,
+    Leg,
+    PlanRequest,
+    SelectRequest,
+    Window,
+    check_excluded_traces,
+    format_uuid,
+    parse_uuid,
+)
 
 from .translate_properties import read_conditions
 
@@ -40,7 +49,7 @@ Asking = planner_pb2.PlanRequest | context_pb2.BuildRequest
 
 def read_plan(message: Asking) -> tuple[PlanRequest, Sent]:
     """
-    The request of Plan or Context, checked, and as sent.
+    The request of Plan or Context, checked, and as sent; what it excludes is checked, and left to `earlier`.
 
     Raises:
         RequestInvalid: A field breaks a rule.
@@ -66,6 +75,9 @@ def read_plan(message: Asking) -> tuple[PlanRequest, Sent]:
         sent["legs"] = [leg.value for leg in legs]
     if message.explain:
         fields["explain"] = sent["explain"] = True
+    if message.HasField("exclude"):
+        check_excluded_traces(message.exclude.trace_ids)
+        sent["exclude"] = {"traceIds": list(message.exclude.trace_ids)}
     if isinstance(message, planner_pb2.PlanRequest) and message.allow_ungrounded:
         fields["allow_ungrounded"] = sent["allowUngrounded"] = True
     return PlanRequest(**fields), sent
@@ -192,6 +204,7 @@ def _recall_message(recall: RecallStats) -> plan_pb2.RecallStats:
         min_similarity=recall.min_similarity,
         below_floor=recall.below_floor,
         best_evidence=recall.best_evidence,
+        excluded=recall.excluded,
     )
 
 

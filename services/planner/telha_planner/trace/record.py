@@ -52,6 +52,7 @@ class Circumstances:
         index_version: Version of the index that answered.
         rules: What every call of the planner depends on.
         last_tx: The newest commit that the planner knew, µs; None for Select.
+        exclusions: Spans that were left out on request, distinct, in canonical order.
     """
 
     valid_t: int | None
@@ -62,6 +63,7 @@ class Circumstances:
     index_version: str
     rules: Rules
     last_tx: int | None = None
+    exclusions: Sequence[SpanRef] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ def encode_record(
             "last_tx": circumstances.last_tx,
             "query_vector": circumstances.query_vector,
             "vector_model": circumstances.vector_model,
-            "exclusions": [],
+            "exclusions": [_coordinate(span) for span in circumstances.exclusions],
             "item_coords": [_coordinate(span) for span in items],
             "item_facts": [facts[span] for span in items],
             "stats": stats_map(stats),
@@ -193,6 +195,7 @@ def _recall_map(recall: RecallStats) -> dict[str, Any]:
         "minSimilarity": recall.min_similarity,
         "belowFloor": recall.below_floor,
         "bestEvidence": recall.best_evidence,
+        "excluded": recall.excluded,
     }
 
 

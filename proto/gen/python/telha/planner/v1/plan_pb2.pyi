@@ -74,6 +74,12 @@ class QueryVector(_message.Message):
     model: str
     def __init__(self, values: _Optional[_Iterable[float]] = ..., model: _Optional[str] = ...) -> None: ...
 
+class Exclude(_message.Message):
+    __slots__ = ("trace_ids",)
+    TRACE_IDS_FIELD_NUMBER: _ClassVar[int]
+    trace_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, trace_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
 class PlannedSpan(_message.Message):
     __slots__ = ("span", "kind", "span_class", "weight", "tokens", "text")
     SPAN_FIELD_NUMBER: _ClassVar[int]
@@ -91,7 +97,7 @@ class PlannedSpan(_message.Message):
     def __init__(self, span: _Optional[_Union[SpanRef, _Mapping]] = ..., kind: _Optional[str] = ..., span_class: _Optional[_Union[SpanClass, str]] = ..., weight: _Optional[float] = ..., tokens: _Optional[int] = ..., text: _Optional[str] = ...) -> None: ...
 
 class RecallStats(_message.Message):
-    __slots__ = ("legs", "nodes", "nodes_without_spans", "kind_missing", "slices_missing", "zero_score", "pool_capped", "vector_leg_skipped", "min_similarity", "below_floor", "best_evidence")
+    __slots__ = ("legs", "nodes", "nodes_without_spans", "kind_missing", "slices_missing", "zero_score", "pool_capped", "vector_leg_skipped", "min_similarity", "below_floor", "best_evidence", "excluded")
     LEGS_FIELD_NUMBER: _ClassVar[int]
     NODES_FIELD_NUMBER: _ClassVar[int]
     NODES_WITHOUT_SPANS_FIELD_NUMBER: _ClassVar[int]
@@ -103,6 +109,7 @@ class RecallStats(_message.Message):
     MIN_SIMILARITY_FIELD_NUMBER: _ClassVar[int]
     BELOW_FLOOR_FIELD_NUMBER: _ClassVar[int]
     BEST_EVIDENCE_FIELD_NUMBER: _ClassVar[int]
+    EXCLUDED_FIELD_NUMBER: _ClassVar[int]
     legs: LegCounts
     nodes: int
     nodes_without_spans: int
@@ -114,7 +121,8 @@ class RecallStats(_message.Message):
     min_similarity: float
     below_floor: int
     best_evidence: float
-    def __init__(self, legs: _Optional[_Union[LegCounts, _Mapping]] = ..., nodes: _Optional[int] = ..., nodes_without_spans: _Optional[int] = ..., kind_missing: _Optional[int] = ..., slices_missing: _Optional[int] = ..., zero_score: _Optional[int] = ..., pool_capped: _Optional[int] = ..., vector_leg_skipped: _Optional[str] = ..., min_similarity: _Optional[float] = ..., below_floor: _Optional[int] = ..., best_evidence: _Optional[float] = ...) -> None: ...
+    excluded: int
+    def __init__(self, legs: _Optional[_Union[LegCounts, _Mapping]] = ..., nodes: _Optional[int] = ..., nodes_without_spans: _Optional[int] = ..., kind_missing: _Optional[int] = ..., slices_missing: _Optional[int] = ..., zero_score: _Optional[int] = ..., pool_capped: _Optional[int] = ..., vector_leg_skipped: _Optional[str] = ..., min_similarity: _Optional[float] = ..., below_floor: _Optional[int] = ..., best_evidence: _Optional[float] = ..., excluded: _Optional[int] = ...) -> None: ...
 
 class LegCounts(_message.Message):
     __slots__ = ("query", "vector", "lexical", "traversal")

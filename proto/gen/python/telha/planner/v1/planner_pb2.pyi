@@ -10,7 +10,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class PlanRequest(_message.Message):
-    __slots__ = ("question", "query", "vector", "expand_depth", "window", "budget", "model", "spaces", "max_frac_per_source", "span_overhead_tokens", "legs", "allow_ungrounded", "min_similarity", "explain")
+    __slots__ = ("question", "query", "vector", "expand_depth", "window", "budget", "model", "spaces", "max_frac_per_source", "span_overhead_tokens", "legs", "allow_ungrounded", "min_similarity", "explain", "exclude")
     QUESTION_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     VECTOR_FIELD_NUMBER: _ClassVar[int]
@@ -25,6 +25,7 @@ class PlanRequest(_message.Message):
     ALLOW_UNGROUNDED_FIELD_NUMBER: _ClassVar[int]
     MIN_SIMILARITY_FIELD_NUMBER: _ClassVar[int]
     EXPLAIN_FIELD_NUMBER: _ClassVar[int]
+    EXCLUDE_FIELD_NUMBER: _ClassVar[int]
     question: str
     query: _plan_pb2.NodeQuery
     vector: _plan_pb2.QueryVector
@@ -39,7 +40,8 @@ class PlanRequest(_message.Message):
     allow_ungrounded: bool
     min_similarity: float
     explain: bool
-    def __init__(self, question: _Optional[str] = ..., query: _Optional[_Union[_plan_pb2.NodeQuery, _Mapping]] = ..., vector: _Optional[_Union[_plan_pb2.QueryVector, _Mapping]] = ..., expand_depth: _Optional[int] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ..., budget: _Optional[_Union[_plan_pb2.Budget, _Mapping]] = ..., model: _Optional[str] = ..., spaces: _Optional[_Iterable[str]] = ..., max_frac_per_source: _Optional[float] = ..., span_overhead_tokens: _Optional[int] = ..., legs: _Optional[_Iterable[_Union[_plan_pb2.Leg, str]]] = ..., allow_ungrounded: _Optional[bool] = ..., min_similarity: _Optional[float] = ..., explain: _Optional[bool] = ...) -> None: ...
+    exclude: _plan_pb2.Exclude
+    def __init__(self, question: _Optional[str] = ..., query: _Optional[_Union[_plan_pb2.NodeQuery, _Mapping]] = ..., vector: _Optional[_Union[_plan_pb2.QueryVector, _Mapping]] = ..., expand_depth: _Optional[int] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ..., budget: _Optional[_Union[_plan_pb2.Budget, _Mapping]] = ..., model: _Optional[str] = ..., spaces: _Optional[_Iterable[str]] = ..., max_frac_per_source: _Optional[float] = ..., span_overhead_tokens: _Optional[int] = ..., legs: _Optional[_Iterable[_Union[_plan_pb2.Leg, str]]] = ..., allow_ungrounded: _Optional[bool] = ..., min_similarity: _Optional[float] = ..., explain: _Optional[bool] = ..., exclude: _Optional[_Union[_plan_pb2.Exclude, _Mapping]] = ...) -> None: ...
 
 class PlanResponse(_message.Message):
     __slots__ = ("plan", "window", "explanation")
