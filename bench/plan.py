@@ -47,7 +47,7 @@ def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory(prefix="telha-") as folder:
         tenant = build(Path(folder), SPANS)
         key, _ = keys.create(tenant.store, "bench", name="bench", rights=("read",), spaces=None, now=lambda: TX)
-        yield in_process(tenant, key, _postings_read(tenant), Questions(_Topics(tenant)))
+        yield in_process(tenant, key, _postings_read(tenant), Questions(Topics(tenant)))
         tenant.store.close()
     with tempfile.TemporaryDirectory(prefix="telha-") as folder:
         tenant = build(Path(folder), SPANS, vectors=False)
@@ -58,7 +58,7 @@ def rows() -> Iterator[Row]:
         yield through_grpc(Path(folder), tenant.questions, key, postings)
 
 
-class _Topics:
+class Topics:
     """An embedder whose vectors are at hand: what it costs to make one, bench/embedders.py measures."""
 
     head_characters = 4096
@@ -72,17 +72,19 @@ class _Topics:
         """Nothing to load."""
 
     def question(self, _: str) -> Vector:
+        """The next of them."""
         return np.asarray(next(self._vectors), np.float32)
 
     def passages(self, texts: Sequence[str]) -> list[Vector]:
+        """As many of them."""
         return [self.question(text) for text in texts]
 
     def close(self) -> None:
         """Nothing to close."""
 
 
-def in_process(tenant: Synthetic, key: str, postings: Callable[[], None], questions: Questions | None = None) -> Row:
-    """Everything on the plan thread, without a server; with *questions* the semantic leg too."""
+def asking(tenant: Synthetic, key: str, questions: Questions | None = None) -> Callable[[PlanRequest], Answer]:
+    """Plans in process: everything on the plan thread, without a server; with *questions* the semantic leg too."""
     config = PlannerConfig()
     numbers = itertools.count()
     planning = Planning(
@@ -100,6 +102,12 @@ def in_process(tenant: Synthetic, key: str, postings: Callable[[], None], questi
         sent = {"question": request.question}
         return embedded_first(questions, lambda vector: planning.plan(key, request, sent, vector))
 
+    return plan
+
+
+def in_process(tenant: Synthetic, key: str, postings: Callable[[], None], questions: Questions | None = None) -> Row:
+    """One Plan of `asking`."""
+    plan = asking(tenant, key, questions)
     requests = [PlanRequest(question=question, max_tokens=BUDGET) for question in tenant.questions]
     answers = [plan(one) for one in requests]
     pools = sorted(one.plan.stats.pool_spans for one in answers)

@@ -4,6 +4,7 @@ import platform
 from collections.abc import Iterator
 from importlib.metadata import version
 
+import explain
 import listing
 import phase_b
 import plan
@@ -13,9 +14,10 @@ from measure import Row, show
 
 
 def rows() -> Iterator[Row]:
-    """Phase B, a whole Plan, recall by itself, a plan beside another tenant's load, and pages of traces."""
+    """Phase B, a whole Plan, with explain, recall by itself, a plan beside another tenant's load, pages of traces."""
     yield from phase_b.rows()
     yield from plan.rows()
+    yield from explain.rows()
     yield from plan_columns.rows()
     yield from plan_beside.rows()
     yield from listing.rows()

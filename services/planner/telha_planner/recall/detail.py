@@ -121,28 +121,46 @@ def ranks(view: View, query: RecallQuery, legs: Legs, places: Int64) -> Int64:
         every = legs.vectors.leg(len(legs.vectors.places))
         rank[:, 1] = _positions(packable(view, query, every), places)
     if legs.words is not None and Leg.LEXICAL in query.legs:
-        rank[:, 2] = _positions(_by_words(view, query, legs.words.scores, places), places)
+        rank[:, 2] = _ranks_by_words(view, query, legs.words.scores, places)
     return rank
 
 
-def _by_words(view: View, query: RecallQuery, scores: Float64, places: Int64) -> Int64:
-    """What the lexical leg could find, best first, as far down as the last of *places*."""
-    matching = scores[places]
-    matching = matching[matching > 0.0]
+def _ranks_by_words(view: View, query: RecallQuery, scores: Float64, places: Int64) -> Int64:
+    """The rank of each of *places* among all that match, best first, ties by node id."""
+    rank = np.zeros(len(places), np.int64)
+    matching = np.flatnonzero(scores[places] > 0.0)
+    matching = matching[np.isin(places[matching], packable(view, query, places[matching]), assume_unique=True)]
     if not len(matching):
-        return np.empty(0, np.int64)
-    above = packable(view, query, np.flatnonzero(scores >= matching.min()))
-    return above[np.lexsort((view.lo[above], view.hi[above], -scores[above]))]
+        return rank
+    own = scores[places[matching]]
+    above = packable(view, query, np.flatnonzero(scores >= own.min()))
+    # Sorting values alone is several times faster than sorting places by three keys; the few ties are told apart after.
+    values = np.sort(scores[above])
+    left, right = np.searchsorted(values, own), np.searchsorted(values, own, side="right")
+    rank[matching] = 1 + len(values) - right
+    equals = above[np.isin(scores[above], own[right - left > 1])]
+    equals = equals[np.lexsort((view.lo[equals], view.hi[equals], -scores[equals]))]
+    _, first, which = np.unique(-scores[equals], return_index=True, return_inverse=True)
+    at, among = _among(places[matching], equals)
+    rank[matching[at]] += among - first[which[among]]
+    return rank
 
 
 def _positions(ranked: Int64, places: Int64) -> Int64:
     """The position from 1 in *ranked* (distinct) of each of *places* (ascending, distinct); 0 for those not in it."""
     positions = np.zeros(len(places), np.int64)
-    if len(places):
-        at = np.minimum(np.searchsorted(places, ranked), len(places) - 1)
-        among = np.flatnonzero(places[at] == ranked)
-        positions[at[among]] = among + 1
+    at, among = _among(places, ranked)
+    positions[at] = among + 1
     return positions
+
+
+def _among(places: Int64, others: Int64) -> tuple[Int64, Int64]:
+    """Of what *places* (ascending, distinct) and *others* (distinct) share, the indices into both."""
+    if not len(places):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    at = np.minimum(np.searchsorted(places, others), len(places) - 1)
+    among = np.flatnonzero(places[at] == others)
+    return at[among], among
 
 
 def likeness(legs: Legs, places: Int64) -> Float64:

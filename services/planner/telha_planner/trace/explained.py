@@ -21,7 +21,8 @@ OUTCOMES = {
 
 def explained_map(explanation: Explanation) -> dict[str, Any]:
     """The field `explained`."""
-    rows = [_row(span) for span in explanation.spans[:MAX_KEPT]]
+    scores: dict[bytes, list[Any]] = {}
+    rows = [_row(span, scores) for span in explanation.spans[:MAX_KEPT]]
     return {
         "rows": rows,
         "leftOut": len(explanation.spans) - len(rows) + explanation.spans_left_out,
@@ -31,9 +32,10 @@ def explained_map(explanation: Explanation) -> dict[str, Any]:
     }
 
 
-def _row(span: ExplainedSpan) -> list[Any]:
-    where = span.span
-    duplicate = span.duplicate
+def _row(span: ExplainedSpan, scores: dict[bytes, list[Any]]) -> list[Any]:
+    where, duplicate, score = span.span, span.duplicate, span.score
+    if score is not None and score.node_id not in scores:
+        scores[score.node_id] = _parts(score)
     return [
         format_uuid(where.source_id),
         where.source_version_tx,
@@ -49,7 +51,7 @@ def _row(span: ExplainedSpan) -> list[Any]:
         span.budget_left,
         span.source_spent,
         None if duplicate is None else [duplicate.of.start, duplicate.of.end, duplicate.overlap],
-        None if span.score is None else _parts(span.score),
+        None if score is None else scores[score.node_id],
     ]
 
 
