@@ -43,7 +43,7 @@ export function budgetCard(facts, rows, cap) {
           bars.map((each) => sourceBar(each, facts, cap)),
         )
       : h("p", { class: "soft" }, "No span was packed."),
-    capped && h("p", { class: "small soft capline" }, `No source may take more than ${whole(cap)} tokens (${percent(facts.share)} of the budget): the dashed line.`),
+    capped && bars.length > 0 && h("p", { class: "small soft capline" }, `No source may take more than ${whole(cap)} tokens (${percent(facts.share)} of the budget): the dashed line.`),
     facts.requested !== facts.applied && h("p", { class: "small soft" }, `${whole(facts.requested)} tokens were asked for; ${whole(facts.applied)} were applied.`),
     facts.stranded > 0 && stranded(facts, rows, cap),
   );
@@ -53,7 +53,7 @@ function sourceBar(each, facts, cap) {
   const full = !each.many && each.used >= cap * 0.98;
   return h(
     "li",
-    {},
+    { class: each.many ? "many" : "" },
     h("span", { class: "label" }, h("span", { class: `swatch tone-${each.tone}`, "aria-hidden": "true" }), h("span", { class: "clipped" }, each.name)),
     h("span", { class: "amount" }, whole(each.used), h("span", { class: "soft" }, ` · ${counted(each.spans, "span")}${full ? " · at the cap" : ""}`)),
     h("span", { class: "track", "aria-hidden": "true" }, h("span", { class: `tone-${each.tone}`, css: { width: wide(each.used, facts.applied) } })),

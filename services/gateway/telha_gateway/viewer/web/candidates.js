@@ -9,18 +9,19 @@ import { announce, bar, button, chip } from "./parts.js";
 import { scoreBar } from "./scores.js";
 import { OUTCOMES, outcomeName } from "./words.js";
 
-const PAGE = 100;
+const PAGE = 50;
 
 /**
  * The card.
  *
  * @param {object[]} rows In packing order.
- * @param {?object} explanation Null: only the packed spans are known.
+ * @param {{whole: boolean, leftOut: number, signal: AbortSignal}} how *whole*: all candidates are known, but for
+ *   *leftOut*; else the packed spans alone.
  */
-export function candidatesCard(facts, rows, explanation, signal) {
+export function candidatesCard(facts, rows, { whole: known, leftOut, signal }) {
   const counts = outcomes(rows);
   const state = { outcome: "", search: "", page: 0 };
-  const densest = rows.reduce((most, row) => Math.max(most, row.density || 0), 0);
+  const scale = logScale(rows.map((row) => row.density));
   const body = h("tbody");
   const count = h("p", { class: "soft", role: "status" });
   const pages = h("nav", { class: "paging", "aria-label": "Pages of candidates" });
@@ -36,7 +37,7 @@ export function candidatesCard(facts, rows, explanation, signal) {
     const found = matching(rows, state);
     const first = state.page * PAGE;
     const some = found.slice(first, first + PAGE);
-    show(body, some.map((row) => candidate(row, densest, facts, signal)).flat());
+    show(body, some.map((row) => candidate(row, scale, facts, signal)).flat());
     const range = found.length > PAGE ? `, ${whole(first + 1)} to ${whole(first + some.length)} shown` : "";
     count.textContent = found.length === rows.length ? counted(rows.length, "candidate") + range : `${whole(found.length)} of ${counted(rows.length, "candidate")}${range}`;
     show(filter, choices(counts, rows.length, state.outcome, (outcome) => set({ outcome })));
@@ -58,13 +59,15 @@ export function candidatesCard(facts, rows, explanation, signal) {
   return h(
     "section",
     { class: "card candidates", "aria-label": "Candidates" },
-    h("h2", {}, explanation ? "Candidates" : "Packed spans"),
-    explanation
+    h("h2", {}, known ? "Candidates" : "Packed spans"),
+    rows.length === 0
+      ? h("p", { class: "soft" }, facts.error === "INSUFFICIENT_EVIDENCE" || known ? "Nothing that was found is evidence for this question: there was no candidate." : "The record holds no span.")
+      : known
       ? h("p", { class: "soft" }, "By weight per token, densest first: the order in which they were packed. Open a row to see why.")
       : h("p", { class: "soft" }, "The record holds the packed spans alone."),
-    explanation?.spansLeftOut > 0 && h("p", { class: "notice" }, `${counted(explanation.spansLeftOut, "candidate")} at the end of this order were too many for one answer.`),
+    leftOut > 0 && h("p", { class: "notice" }, `${counted(leftOut, "candidate")} at the end of this order were too many for one answer.`),
     rows.length > 0 && h("div", { class: "filterbar" }, filter, h("div", { class: "field" }, h("label", { for: "search" }, "Search"), search)),
-    count,
+    rows.length > 0 && count,
     rows.length > 0 &&
       h(
         "table",
@@ -77,6 +80,14 @@ export function candidatesCard(facts, rows, explanation, signal) {
 }
 
 const HEADS = [["#", "number"], ["Outcome"], ["Source"], ["Weight", "number"], ["Tokens", "number"], ["Density"], ["Score parts"]];
+
+/** Where a density lies between the least and the greatest, by its logarithm: they differ by powers of ten. */
+function logScale(densities) {
+  const logs = densities.filter((density) => density > 0).map(Math.log);
+  const least = logs.reduce((a, b) => Math.min(a, b), 0);
+  const greatest = logs.reduce((a, b) => Math.max(a, b), least);
+  return (density) => (density > 0 ? 0.04 + (0.96 * (Math.log(density) - least)) / (greatest - least || 1) : 0);
+}
 
 function matching(rows, { outcome, search }) {
   const sought = search.trim().toLocaleLowerCase();
@@ -93,7 +104,7 @@ function choices(counts, all, chosen, choose) {
   );
 }
 
-function candidate(row, densest, facts, signal) {
+function candidate(row, scale, facts, signal) {
   const id = `why-${placeKey(row.place).replace(/[^A-Za-z0-9-]/g, "-")}`;
   const more = h("tr", { class: "more", id, hidden: true });
   const opener = button(
@@ -114,7 +125,7 @@ function candidate(row, densest, facts, signal) {
     h("th", { scope: "row", "data-head": "Source" }, opener, h("span", { class: "soft small place" }, line(row.kind), row.class === "cache" && ", cache", ` · bytes ${whole(row.place.start)}–${whole(row.place.end)}`)),
     cell("Weight", "number", score(row.weight)),
     cell("Tokens", "number", whole(row.tokens)),
-    cell("Density", "", h("span", { class: "used" }, bar(row.density / densest, row.outcome === "packed" ? "" : "pale"), h("span", { class: "number" }, score(row.density)))),
+    cell("Density", "", h("span", { class: "used" }, bar(scale(row.density), row.outcome === "packed" ? "" : "pale"), h("span", { class: "number" }, score(row.density)))),
     cell("Score parts", "", scoreBar(row.explained?.score)),
   );
   main.addEventListener("click", (event) => event.target.closest("button, a") || String(getSelection()) || opener.click());

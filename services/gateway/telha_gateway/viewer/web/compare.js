@@ -11,7 +11,7 @@ import { refusal } from "./words.js";
 const OFFERED = 12;
 
 /** The button and what it unfolds. */
-export function compareBox(id, kind) {
+export function compareBox(id) {
   const recent = h("div", {}, waiting("Reading traces…"));
   const fault = h("p", { class: "fault", role: "alert" });
   const field = h("input", { id: "other", type: "text", autocomplete: "off", spellcheck: "false", "aria-describedby": "other-fault" });
@@ -40,9 +40,9 @@ export function compareBox(id, kind) {
   );
   async function offer() {
     try {
-      const page = await traces({ pageSize: OFFERED, kind });
+      const page = await traces({ pageSize: OFFERED });
       const others = page.traces.filter((each) => each.traceId !== id && each.planHash);
-      show(recent, others.length ? h("ul", { class: "plain" }, others.map((each) => item(id, each))) : h("p", { class: "soft" }, "There is no other one of this kind."));
+      show(recent, others.length ? h("ul", { class: "plain" }, others.map((each) => item(id, each))) : h("p", { class: "soft" }, "There is no other one."));
     } catch (error) {
       show(recent, h("p", { class: "fault" }, visible(refusal(error).join(". "))));
     }

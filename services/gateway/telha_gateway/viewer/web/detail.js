@@ -7,7 +7,7 @@ import { placeKey } from "./model.js";
 import { moment, rfc3339 } from "./format.js";
 import { scoreList } from "./scores.js";
 import { textBox } from "./text.js";
-import { OUTCOMES } from "./words.js";
+import { OUTCOMES, sentence } from "./words.js";
 
 /** What a row unfolds. */
 export function detail(row, facts, signal) {
@@ -15,7 +15,7 @@ export function detail(row, facts, signal) {
   return h(
     "div",
     { class: "detail" },
-    h("p", { class: "because" }, visible(span?.because || OUTCOMES[row.outcome]?.means || "This page does not know that outcome.")),
+    h("p", { class: "because" }, sentence(visible(span?.because || OUTCOMES[row.outcome]?.means || "This page does not know that outcome."))),
     h(
       "div",
       { class: "columns" },

@@ -1,7 +1,7 @@
 /** Two traces beside each other. */
 
 import { difference } from "./api.js";
-import { differenceView } from "./difference.js";
+import { differenceView, named } from "./difference.js";
 import { h, show } from "./elements.js";
 import { line, visible } from "./foreign.js";
 import { moment, rfc3339, whole } from "./format.js";
@@ -14,15 +14,21 @@ export async function diffView(parent, place, { signal, arrive }) {
   const answer = await difference(place.id, place.other, signal);
   if (signal.aborted) return;
   const same = answer.difference?.identical;
+  const differing = h("div");
+  const sides = { before: "the one", after: "the other" };
+  show(differing, differenceView(answer.difference ?? {}, sides));
   show(
     parent,
     h("p", { class: "crumb" }, link("traces", "Traces"), h("span", { class: "soft", "aria-hidden": "true" }, " / "), link(`traces/${place.id}`, "this trace")),
     h("h1", { tabindex: "-1" }, same ? "Two traces, one plan" : "Two traces compared"),
     h("div", { class: "pair" }, side("The one", answer.before, place.id), side("The other", answer.after, place.other)),
-    h("section", { class: "card", "aria-label": "Difference" }, h("h2", {}, "What differs"), differenceView(answer.difference ?? {}, { before: "the one", after: "the other" })),
+    h("section", { class: "card", "aria-label": "Difference" }, h("h2", {}, "What differs"), differing),
     h("div", { class: "actions" }, link(`traces/${place.other}/diff/${place.id}`, "The other way round", { class: "button" }), copyButton("Copy link", () => location.origin + location.pathname), copyButton("Copy as JSON", () => JSON.stringify(answer, null, 2))),
   );
   arrive();
+  if (answer.before?.kind === "select" && answer.after?.kind === "select") return;
+  const known = await named(answer.difference ?? {}, signal);
+  if (!signal.aborted) show(differing, differenceView(known, sides));
 }
 
 function side(name, plan = {}, id) {

@@ -3,7 +3,11 @@
 import { h } from "./elements.js";
 import { line, visible } from "./foreign.js";
 import { counted, score, short, whole } from "./format.js";
-import { INPUTS, key } from "./words.js";
+import { namesOf } from "./names.js";
+import { INPUTS, key, sentence } from "./words.js";
+
+/** Rows of one table at most; copying as JSON has them all. */
+const MOST = 200;
 
 /** *difference* as REST gives it; *names* say what its two sides are. */
 export function differenceView(difference, names) {
@@ -12,7 +16,7 @@ export function differenceView(difference, names) {
   return h(
     "div",
     { class: "difference" },
-    because && h("p", { class: "strong" }, visible(because)),
+    because && h("p", { class: "strong" }, sentence(visible(because))),
     identical && !because && h("p", {}, "Both plans have one hash."),
     changes.length > 0 && changesTable(changes, names),
     gone.length > 0 && spansTable(`Only ${names.before}: ${counted(gone.length, "span")}`, gone),
@@ -22,9 +26,24 @@ export function differenceView(difference, names) {
   );
 }
 
+/** *difference* with names of sources where it has none, as far as this key may read them. */
+export async function named(difference, signal) {
+  const { gone = [], new: added = [], reweighed = [] } = difference;
+  const both = reweighed.map(({ span, after }) => ({ ...after, span }));
+  const nameless = [...gone, ...added, ...both].filter((each) => !each.sourceName);
+  const names = await namesOf(nameless.map((each) => each.span), signal);
+  const name = (each) => ({ ...each, sourceName: each.sourceName || names.get(each.span.sourceId) });
+  return {
+    ...difference,
+    gone: gone.map(name),
+    new: added.map(name),
+    reweighed: reweighed.map((each) => ({ ...each, after: name({ ...each.after, span: each.span }) })),
+  };
+}
+
 function changesTable(changes, names) {
   const rows = changes.map(({ input, before, after }) => {
-    const known = INPUTS[key(input, "PLAN_INPUT_")] ?? visible(input);
+    const known = INPUTS[key(input)] ?? visible(input);
     return h("tr", {}, h("th", { scope: "row", "data-head": "Input" }, known), value(names.before, before), value(names.after, after));
   });
   return table("Inputs that differ", ["Input", names.before, names.after], rows);
@@ -35,15 +54,20 @@ function value(head, text) {
 }
 
 function spansTable(caption, spans) {
-  const rows = spans.map((each) => h("tr", {}, source(each), ...numbers(each)));
-  return table(caption, ["Source", "Kind", "Weight", "Tokens"], rows);
+  const rows = spans.slice(0, MOST).map((each) => h("tr", {}, source(each), ...numbers(each)));
+  return [table(caption, ["Source", "Kind", "Weight", "Tokens"], rows), rest(spans)];
+}
+
+function rest(spans) {
+  return spans.length > MOST && h("p", { class: "soft" }, `and ${counted(spans.length - MOST, "span")} more`);
 }
 
 function reweighedTable(spans, names) {
-  const rows = spans.map(({ span, before, after }) =>
+  const rows = spans.slice(0, MOST).map(({ span, before, after }) =>
     h("tr", {}, source({ ...after, sourceName: after?.sourceName || before?.sourceName, span }), both("Kind", visible(before.kind), visible(after.kind)), both("Weight", score(before.weight), score(after.weight)), both("Tokens", whole(before.tokens), whole(after.tokens))),
   );
-  return table(`In both, weighed anew: ${counted(spans.length, "span")} (${names.before} → ${names.after})`, ["Source", "Kind", "Weight", "Tokens"], rows);
+  const caption = `In both, weighed anew: ${counted(spans.length, "span")} (${names.before} → ${names.after})`;
+  return [table(caption, ["Source", "Kind", "Weight", "Tokens"], rows), rest(spans)];
 }
 
 function both(head, before, after) {
@@ -61,7 +85,7 @@ function source({ span, sourceName }) {
 
 function numbers(each) {
   return [
-    h("td", { "data-head": "Kind" }, line(each.kind ?? ""), key(each.class, "SPAN_CLASS_") === "cache" && " (cache)"),
+    h("td", { "data-head": "Kind" }, line(each.kind ?? ""), key(each.class) === "cache" && " (cache)"),
     h("td", { "data-head": "Weight", class: "number" }, score(each.weight ?? 0)),
     h("td", { "data-head": "Tokens", class: "number" }, whole(each.tokens ?? 0)),
   ];

@@ -6,14 +6,16 @@ import { LEGS } from "./words.js";
 import { visible } from "./foreign.js";
 
 /** The card; of Select, which recalls nothing, without legs. */
-export function flowCard({ stats, recall, kind }) {
+export function flowCard({ stats, recall: told, kind }) {
+  const recall = kind === "select" ? null : told;
+  const name = recall ? "From legs to plan" : "From pool to plan";
   const pool = Number(stats.poolSpans ?? 0);
   const deduped = Number(stats.deduped ?? 0);
   const packed = Number(stats.selectedSpans ?? 0);
   const most = Math.max(1, pool, Number(recall?.nodes ?? 0));
   const steps = [
     recall && step("Nodes", Number(recall.nodes ?? 0), most, fromNodes(recall)),
-    step("Candidates", pool, most, kind === "select" ? [["spans that the caller sent"]] : fromSpans(recall ?? {})),
+    step("Candidates", pool, most, recall ? fromSpans(recall) : []),
     step("After deduplication", pool - deduped, most, [lost(deduped, "overlap or repeat a heavier span")]),
     step("Packed", packed, most, [
       lost(stats.capSkipped, "exceed their source’s share"),
@@ -24,11 +26,12 @@ export function flowCard({ stats, recall, kind }) {
   ];
   return h(
     "section",
-    { class: "card flow", "aria-label": "From legs to plan" },
-    h("h2", {}, "From legs to plan"),
+    { class: "card flow", "aria-label": name },
+    h("h2", {}, name),
     recall?.legs && legs(recall),
+    evidence(recall),
     h("ol", { class: "steps" }, steps),
-    stats.weightShare !== undefined && optimum(stats),
+    stats.weightUpperBound > 0 && optimum(stats),
   );
 }
 
@@ -50,8 +53,13 @@ function fromNodes(recall) {
     lost(recall.zeroScore, "scored 0"),
     lost(recall.poolCapped, "beyond the cap of the pool"),
     lost(recall.nodesWithoutSpans, "rest on no span"),
-    recall.bestEvidence !== undefined && recall.bestEvidence !== null && [`best evidence ${score(recall.bestEvidence)}; the floor is ${score(floor)}`],
   ];
+}
+
+function evidence(recall) {
+  const best = recall?.bestEvidence;
+  if (best === undefined || best === null) return null;
+  return h("p", { class: "small soft" }, `The strongest evidence found is ${score(best)}; below ${score(Number(recall.minSimilarity))} nothing counts.`);
 }
 
 function fromSpans(recall) {

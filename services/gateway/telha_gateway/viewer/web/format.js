@@ -57,7 +57,7 @@ export function ago(us, nowMs = Date.now()) {
   return AGO.format(Math.round(seconds / size), unit);
 }
 
-/** The first part of an id, for where the whole does not fit. */
+/** Both ends of an id, for where the whole does not fit. */
 export function short(id) {
-  return String(id).slice(0, 8);
+  return `${String(id).slice(0, 8)}…${String(id).slice(-4)}`;
 }

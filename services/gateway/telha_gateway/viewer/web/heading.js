@@ -8,7 +8,7 @@ import { copyButton, button, instant, link } from "./parts.js";
 import { verifyBox } from "./verify.js";
 
 /** The head of the trace with *facts*; *answer* is what the gateway said, for copying. */
-export function heading(facts, answer, { onReplay, onCompare: place }) {
+export function heading(facts, answer, { onReplay }) {
   return h(
     "header",
     { class: "head" },
@@ -20,7 +20,7 @@ export function heading(facts, answer, { onReplay, onCompare: place }) {
       "div",
       { class: "actions" },
       facts.hash && button("Replay", onReplay, { class: "primary" }),
-      compareBox(place.id, facts.kind),
+      compareBox(facts.id),
       copyButton("Copy link", () => location.origin + location.pathname),
       copyButton("Copy as JSON", () => JSON.stringify(answer, null, 2)),
     ),

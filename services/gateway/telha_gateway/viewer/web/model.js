@@ -25,7 +25,7 @@ export function read(trace) {
     scoreModel: record.score_model,
     question: typeof record.request?.question === "string" ? record.request.question : null,
     query: record.request?.query ?? record.request?.find ?? null,
-    window: record.window ?? null,
+    window: record.window?.txTime ? record.window : null,
     spaces: trace.spaces,
     error: record.error ?? null,
     tokenizer: record.tokenizer,
@@ -41,8 +41,33 @@ export function read(trace) {
     stats,
     recall: stats.recall ?? null,
     packed: packedRows(record, overhead),
+    candidates: recordedRows(record),
+    leftOut: Number(record.explained?.leftOut ?? 0) + Number(trace.explainedLeftOut ?? 0),
     record,
   };
+}
+
+/** Rows of all candidates from the record of a call that asked for an explanation; null of any other. */
+function recordedRows({ explained }) {
+  if (!Array.isArray(explained?.rows)) return null;
+  return explained.rows.map(
+    ([sourceId, sourceVersionTx, start, end, kind, spanClass, weight, tokens, outcome, rank, density, budgetLeft, sourceSpent, duplicate, parts]) => {
+      const span = { kind, weight, tokens, outcome, rank, density, budgetLeft, sourceSpent, score: scoreOf(parts) };
+      span.span = { sourceId, sourceVersionTx, start, end };
+      span.class = CLASSES[spanClass];
+      if (duplicate) span.duplicate = { of: { ...span.span, start: duplicate[0], end: duplicate[1] }, overlap: duplicate[2] };
+      return rowOf(span);
+    },
+  );
+}
+
+function scoreOf(parts) {
+  if (!Array.isArray(parts)) return null;
+  const [nodeId, score, similarity, semantic, lexical, context, source, speaker, days, window, decay, evidence, structured, legs, path] = parts;
+  const known = { nodeId, score, semantic, lexical, context, source, speaker, days, window, decay, structured, path };
+  known.legs = (legs ?? []).map(([leg, rank]) => ({ leg, rank }));
+  known.hops = Math.max(0, (path ?? []).length - 1);
+  return { ...known, similarity: similarity ?? undefined, evidence: evidence ?? undefined };
 }
 
 /** Rows of the packed spans, in packing order, from the record alone. */
@@ -69,7 +94,11 @@ function packedRows(record, overhead) {
 
 /** Rows of all candidates, in packing order, from an explanation. */
 export function explainedRows(explanation) {
-  return (explanation?.spans ?? []).map((span) => ({
+  return (explanation?.spans ?? []).map(rowOf);
+}
+
+function rowOf(span) {
+  return {
     place: span.span,
     name: span.sourceName ?? "",
     kind: span.kind ?? "",
@@ -77,10 +106,10 @@ export function explainedRows(explanation) {
     weight: span.weight ?? 0,
     tokens: Number(span.tokens ?? 0),
     density: span.density ?? 0,
-    outcome: key(span.outcome, "SPAN_OUTCOME_"),
+    outcome: key(span.outcome),
     rank: Number(span.rank ?? 0) || null,
     explained: span,
-  }));
+  };
 }
 
 /** What packed rows take of the budget, by source, largest first: `[{sourceId, name, used, spans}]`. */

@@ -16,13 +16,13 @@ export function replayPanel() {
   return {
     element,
     wait: () => show(element, waiting("Making the plan anew, as of its instants…")),
-    fail: (error) => show(element, refused(error)),
-    say: (result) => show(element, said(result)),
+    fail: (error, recorded) => show(element, refused(error, recorded)),
+    say: (result, recorded) => show(element, said(result, recorded)),
   };
 }
 
-function said(result) {
-  const outcome = key(result.outcome, "REPLAY_OUTCOME_");
+function said(result, recorded) {
+  const outcome = key(result.outcome);
   const difference = result.difference;
   if (outcome === "identical") {
     return h("p", { class: "result good" }, icon(SAME), "Replayed: identical. Made anew as of its instants, the plan has the same hash", result.explanation ? ", so what is said below of each candidate holds." : ".");
@@ -35,14 +35,18 @@ function said(result) {
       icon(OTHER),
       outcome === "erased"
         ? "Replayed: erased. Every span of this plan has been erased since; nothing of it can be shown."
-        : "Replayed: changed. Made anew, the plan is another one, so only the packed spans of the record are shown.",
+        : `Replayed: changed. Made anew, the plan is another one, so below stands what the record has: ${shown(recorded)}.`,
     ),
     erased.length > 0 && h("ul", {}, erased),
     difference && h("details", { class: "card", open: true }, h("summary", {}, "What differs"), differenceView(difference, { before: "recorded", after: "anew" })),
   ];
 }
 
-function refused(error) {
+function shown(recorded) {
+  return recorded ? "its candidates, as they were explained then" : "packed spans only";
+}
+
+function refused(error, recorded) {
   const [heading, advice] = refusal(error);
-  return h("p", { class: "result" }, icon(OTHER), visible(`Not replayed: ${heading.toLowerCase()}. ${advice} Only the packed spans of the record are shown.`));
+  return h("p", { class: "result" }, icon(OTHER), visible(`Not replayed: ${heading.toLowerCase()}. ${advice} Below stands what the record has: ${shown(recorded)}.`));
 }

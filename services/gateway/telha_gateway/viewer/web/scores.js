@@ -68,5 +68,5 @@ function legsOf(parts) {
 }
 
 function legName(leg) {
-  return LEG_NAMES[key(leg, "LEG_")] ?? visible(leg);
+  return LEG_NAMES[key(leg)] ?? visible(leg);
 }

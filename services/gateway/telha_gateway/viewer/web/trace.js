@@ -1,11 +1,12 @@
 /**
  * One trace: what was asked, what was decided, and why each candidate is in the plan or out of it.
  *
- * The record alone gives the packed spans. The rest comes from making the plan anew as of the trace's instants: if that
- * gives the recorded hash, its explanation holds for the trace; if not, the page says so and shows packed spans only.
+ * The record alone gives the packed spans, and all candidates where the call asked for an explanation. The rest comes
+ * from making the plan anew as of the trace's instants: if that gives the recorded hash, its explanation holds for the
+ * trace; if not, the page says so and shows what the record has.
  */
 
-import { replay, trace } from "./api.js";
+import { Refusal, replay, trace } from "./api.js";
 import { budgetCard } from "./budget.js";
 import { candidatesCard } from "./candidates.js";
 import { h, show } from "./elements.js";
@@ -19,6 +20,8 @@ import { visible } from "./foreign.js";
 import { key } from "./words.js";
 import { whyNotCard } from "./whynot.js";
 
+const REPLAYED = new Set(["plan", "context", "select"]);
+
 /** Draws the trace of *place*. */
 export async function traceView(parent, place, { signal, arrive }) {
   delete parent.dataset.title;
@@ -31,21 +34,22 @@ export async function traceView(parent, place, { signal, arrive }) {
   parent.dataset.title = visible(facts.question ?? `${facts.kind} ${facts.id}`);
   show(
     parent,
-    heading(facts, answer, { onReplay: () => explain(), onCompare: place }),
+    heading(facts, answer, { onReplay: () => explain() }),
     panel.element,
     h("div", { class: "pair" }, slots.budget, slots.flow),
-    facts.hash && facts.kind !== "select" && whyNotCard(facts, signal),
+    REPLAYED.has(facts.kind) && whyNotCard(facts, signal),
     slots.candidates,
   );
-  draw(facts.packed, null);
+  draw(facts.candidates ?? facts.packed, { whole: facts.candidates !== null, leftOut: facts.leftOut });
   arrive();
-  if (facts.hash) await explain(false);
+  if (REPLAYED.has(facts.kind)) await explain(false);
+  else await name();
 
-  function draw(rows, explanation) {
-    const cap = Number(explanation?.sourceCap ?? facts.cap);
-    show(slots.budget, budgetCard(facts, rows, cap));
+  /** *whole*: rows are all candidates, but for *leftOut*; else the packed ones alone. */
+  function draw(rows, { whole, leftOut = 0 }) {
+    show(slots.budget, budgetCard(facts, rows, facts.cap));
     show(slots.flow, flowCard(facts));
-    show(slots.candidates, candidatesCard(facts, rows, explanation, signal));
+    show(slots.candidates, candidatesCard(facts, rows, { whole, leftOut, signal }));
   }
 
   async function explain(asked = true) {
@@ -53,24 +57,26 @@ export async function traceView(parent, place, { signal, arrive }) {
     try {
       const result = await replay(facts.id, { explain: true }, signal);
       if (signal.aborted) return;
-      panel.say(result);
+      panel.say(result, facts.candidates !== null);
       const explanation = result.explanation;
-      if (key(result.outcome, "REPLAY_OUTCOME_") === "identical" && explanation?.spans?.length) {
-        draw(explainedRows(explanation), explanation);
+      if (key(result.outcome) === "identical" && explanation?.spans?.length) {
+        draw(explainedRows(explanation), { whole: true, leftOut: explanation.spansLeftOut });
       } else {
         await name();
       }
       if (asked) announce(panel.element.textContent);
     } catch (error) {
       if (signal.aborted) return;
-      panel.fail(error);
+      if (!(error instanceof Refusal)) throw error;
+      panel.fail(error, facts.candidates !== null);
       await name();
     }
   }
 
   /** The record holds no names of sources; memory may still know them. */
   async function name() {
-    const named = await nameSources(facts.packed, signal);
-    if (!signal.aborted) draw(named, null);
+    if (facts.kind === "select") return; // Its spans are the caller's own; memory knows none of them.
+    const named = await nameSources(facts.candidates ?? facts.packed, signal);
+    if (!signal.aborted) draw(named, { whole: facts.candidates !== null, leftOut: facts.leftOut });
   }
 }

@@ -5,7 +5,7 @@ import { h, show } from "./elements.js";
 import { line, visible } from "./foreign.js";
 import { counted, moment, rfc3339, score, whole } from "./format.js";
 import { announce, chip, failure, waiting } from "./parts.js";
-import { OUTCOMES, VERDICTS, key } from "./words.js";
+import { OUTCOMES, VERDICTS, key, sentence } from "./words.js";
 
 /** The card with the question, and below it the answer. */
 export function whyNotCard(facts, signal) {
@@ -19,10 +19,10 @@ export function whyNotCard(facts, signal) {
     if (!named.source) return source.focus();
     show(answer, waiting("Looking…"));
     try {
-      const subject = { source: named.section ? named : { source: named.source } };
-      const result = await replay(facts.id, { explain: true, whyNot: [subject] }, signal);
+      const subject = named.section ? named : { source: named.source };
+      const result = await replay(facts.id, { whyNot: [subject] }, signal);
       if (signal.aborted) return;
-      const same = key(result.outcome, "REPLAY_OUTCOME_") === "identical";
+      const same = key(result.outcome) === "identical";
       const subjects = result.explanation?.subjects ?? [];
       show(answer, !same && h("p", { class: "result bad" }, "Made anew, the plan is another one: this is what holds of the plan as it would be now."), subjects.map(subjectView));
       announce(subjects.map((each) => each.because).join(" "));
@@ -50,12 +50,12 @@ export function whyNotCard(facts, signal) {
 }
 
 function subjectView(subject) {
-  const verdict = key(subject.verdict, "VERDICT_");
+  const verdict = key(subject.verdict);
   const best = subject.candidates?.[0];
   return h(
     "article",
     { class: "verdict" },
-    h("p", { class: "because" }, verdict === "candidate" && best ? chip(key(best.outcome, "SPAN_OUTCOME_")) : h("span", { class: "tag" }, VERDICTS[verdict] ?? visible(subject.verdict)), " ", visible(subject.because || VERDICTS[verdict] || "")),
+    h("p", { class: "because" }, verdict === "candidate" && best ? chip(key(best.outcome)) : h("span", { class: "tag" }, VERDICTS[verdict] ?? visible(subject.verdict)), " ", sentence(visible(subject.because || VERDICTS[verdict] || ""))),
     subject.candidates?.length > 0 && h("ul", { class: "plain" }, subject.candidates.map(candidateView), left(subject.candidatesLeftOut, "candidate")),
     subject.nodes?.length > 0 && h("h3", {}, "Never a candidate"),
     subject.nodes?.length > 0 && h("ul", { class: "plain" }, subject.nodes.map(nodeView), left(subject.nodesLeftOut, "node")),
@@ -63,7 +63,7 @@ function subjectView(subject) {
 }
 
 function candidateView(span) {
-  const outcome = key(span.outcome, "SPAN_OUTCOME_");
+  const outcome = key(span.outcome);
   return h(
     "li",
     {},
@@ -71,19 +71,19 @@ function candidateView(span) {
     " ",
     line(span.sourceName || span.span.sourceId),
     h("span", { class: "soft" }, ` bytes ${whole(span.span.start)}–${whole(span.span.end)}, weight ${score(span.weight)}, ${counted(span.tokens, "token")}${span.rank ? `, rank ${whole(span.rank)}` : ""}`),
-    h("p", {}, visible(span.because || OUTCOMES[outcome]?.means || "")),
+    h("p", {}, sentence(visible(span.because || OUTCOMES[outcome]?.means || ""))),
   );
 }
 
 function nodeView(node) {
-  const verdict = key(node.verdict, "VERDICT_");
+  const verdict = key(node.verdict);
   return h(
     "li",
     {},
     h("span", { class: "tag" }, VERDICTS[verdict] ?? visible(node.verdict)),
     " ",
     h("span", { class: "soft" }, line(node.type ?? ""), " ", node.span && `bytes ${whole(node.span.start)}–${whole(node.span.end)}`),
-    h("p", {}, visible(node.because ?? "")),
+    h("p", {}, sentence(visible(node.because ?? ""))),
     verdict === "notvisible" && instants(node),
   );
 }
@@ -91,7 +91,7 @@ function nodeView(node) {
 function instants(node) {
   const since = node.since ?? node.sinceUs;
   const until = node.until ?? node.untilUs;
-  const axis = key(node.axis, "TIME_AXIS_") === "txtime" ? "known to memory" : "true";
+  const axis = key(node.axis) === "txtime" ? "known to memory" : "true";
   const at = (us) => h("time", { datetime: rfc3339(us), title: rfc3339(us) }, moment(us));
   return h("p", { class: "soft small" }, `It is ${axis}`, since !== undefined && [" from ", at(since)], until !== undefined ? [" until ", at(until)] : " without end", ".");
 }

@@ -54,9 +54,8 @@ export const LEGS = [
 ];
 
 /** An enumeration's value as a key of these tables, however it is written: `SPAN_LIMIT`, `spanLimit`, `span_limit`. */
-export function key(value, prefix = "") {
+export function key(value) {
   return String(value ?? "")
-    .replace(prefix, "")
     .replace(/[^A-Za-z]/g, "")
     .toLowerCase();
 }
@@ -91,7 +90,8 @@ export function refusal(error) {
   }
 }
 
-function sentence(text) {
+/** *text* with a capital letter and an end. */
+export function sentence(text) {
   const said = String(text ?? "").trim();
   return said && `${said[0].toUpperCase()}${said.slice(1)}${/[.!?]$/.test(said) ? "" : "."}`;
 }
