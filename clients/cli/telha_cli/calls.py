@@ -203,6 +203,14 @@ class Service:
         left_out = {"poolLeftOut": answer["poolLeftOut"]} if answer["poolLeftOut"] else {}
         return {**answer["summary"], "record": _in_order(answer["record"]), **left_out}
 
+    def replayed(self, trace_id: str) -> Json:
+        """A trace's plan made anew beside what was recorded."""
+        return _json(self._client.replay(trace_id))
+
+    def differing(self, trace_id: str, other_trace_id: str) -> Json:
+        """How the plan of one trace differs from that of another."""
+        return _json(self._client.diff(trace_id, other_trace_id))
+
     def verified(self, trace_id: str) -> Json:
         """
         Whether the plan hash of one trace is that of its record.

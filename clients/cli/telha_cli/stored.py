@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from . import comparing
 from . import options as given
 from .confirm import confirm
 
@@ -26,6 +27,7 @@ def register(app: typer.Typer) -> None:
     app.command("reembed")(reembed)
     app.add_typer(trace_app, name="trace")
     app.add_typer(sources_app, name="sources")
+    comparing.register(trace_app)
 
 
 def query(
@@ -115,6 +117,18 @@ def list_traces(
     until: Annotated[
         str | None, typer.Option("--to", metavar="TIME", help="Recorded before.", show_default=False)
     ] = None,
+    min_used: Annotated[
+        float | None,
+        typer.Option("--min-used", metavar="SHARE", help="Used at least this share of the budget.", show_default=False),
+    ] = None,
+    max_used: Annotated[
+        float | None,
+        typer.Option("--max-used", metavar="SHARE", help="Used at most this share of it.", show_default=False),
+    ] = None,
+    stranded: Annotated[
+        bool | None,
+        typer.Option("--stranded/--not-stranded", help="Whether the source cap stranded tokens.", show_default=False),
+    ] = None,
     limit: Limit = 50,
     page_token: PageToken = "",
     address: given.Address = None,
@@ -128,7 +142,17 @@ def list_traces(
     start = instants.parse("--from", since) if since is not None else None
     end = instants.parse("--to", until) if until is not None else None
     with calls.opened(address, key, data, os.environ) as service:
-        answer = service.traces(limit, page_token, kind=kind, space=space, recorded_from=start, recorded_to=end)
+        answer = service.traces(
+            limit,
+            page_token,
+            kind=kind,
+            space=space,
+            recorded_from=start,
+            recorded_to=end,
+            min_used_share=min_used,
+            max_used_share=max_used,
+            stranded=stranded,
+        )
     output.show(answer, lambda told: tables.traces(told, kind), as_json=as_json)
 
 

@@ -114,12 +114,33 @@ class AsyncClient:
         space: str | None = None,
         recorded_from: Instant | None = None,
         recorded_to: Instant | None = None,
+        min_used_share: float | None = None,
+        max_used_share: float | None = None,
+        stranded: bool | None = None,
         page_size: int = 0,
         page_token: str = "",
         timeout: float | None = None,
     ) -> Page[TraceSummary]:
-        """List traces, newest first, one page at a time."""
-        asked = trace_calls.traces(kind, space, recorded_from, recorded_to, page_size, page_token, timeout)
+        """
+        List traces, newest first, one page at a time.
+
+        Args:
+            min_used_share, max_used_share: Of the budget, in [0, 1]. With these or *stranded*, a page may hold fewer
+                traces than asked for, or none, and not be the last.
+            stranded: Only traces of which the source cap stranded tokens; False: only the others.
+        """
+        asked = trace_calls.traces(
+            kind,
+            space,
+            recorded_from,
+            recorded_to,
+            min_used_share,
+            max_used_share,
+            stranded,
+            page_size,
+            page_token,
+            timeout,
+        )
         return await self.call(asked)
 
     async def call(self, prepared: Prepared[T]) -> T:

@@ -23,12 +23,18 @@ def traces(
     space: str | None,
     recorded_from: Instant | None,
     recorded_to: Instant | None,
+    min_used_share: float | None,
+    max_used_share: float | None,
+    stranded: bool | None,
     page_size: int,
     page_token: str,
     timeout: float | None,
 ) -> Prepared[Page[TraceSummary]]:
     """`Traces.List`."""
     message = traces_pb2.ListRequest()
+    put(message, "min_used_share", min_used_share)
+    put(message, "max_used_share", max_used_share)
+    put(message, "stranded", stranded)
     put(message, "kind", kind)
     put(message, "space", space)
     put(message, "from_us", micros(recorded_from, "from_us"))

@@ -1,7 +1,8 @@
 """
 Query strings as structs, as strict as bodies.
 
-Whole numbers are plain digits, flags are `true` or `false`, and only lists may be given several times.
+Whole numbers are plain digits, other numbers as in JSON, flags are `true` or `false`, and only lists may be given
+several times.
 """
 
 import re
@@ -19,6 +20,7 @@ from telha_gateway.shapes import shaped
 T = TypeVar("T", bound=msgspec.Struct)
 
 _WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,30})")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,30})(?:\.[0-9]{1,30})?(?:[eE][+-]?[0-9]{1,3})?")
 _FLAGS: dict[str, bool] = {"true": True, "false": False}
 
 
@@ -48,6 +50,8 @@ def read(query: bytes, shape: type[T]) -> T:
             raise RequestFault(child("", name), "must not be given twice")
         elif kind is inspect.IntType and _WHOLE.fullmatch(text):
             values[name] = int(text)
+        elif kind is inspect.FloatType and _NUMBER.fullmatch(text):
+            values[name] = float(text)
         elif kind is inspect.BoolType:
             values[name] = _FLAGS.get(text, text)
         else:

@@ -92,20 +92,25 @@ class TraceStoreServicer(trace_store_pb2_grpc.TraceStoreServicer):
             space=asked.space if asked.HasField("space") else None,
             from_us=asked.from_us if asked.HasField("from_us") else None,
             to_us=asked.to_us if asked.HasField("to_us") else None,
+            min_used_share=asked.min_used_share if asked.HasField("min_used_share") else None,
+            max_used_share=asked.max_used_share if asked.HasField("max_used_share") else None,
+            stranded=asked.stranded if asked.HasField("stranded") else None,
         )
         size = pages.size_of(asked.page_size)
         rows: list[Row] = []
+        goes_on = None
         try:
             before = pages.position(asked.page_token, request.tenant, filters)
-            rows = await asyncio.to_thread(self._store.browse, request.tenant, filters, before, size + 1)
+            rows, goes_on = await asyncio.to_thread(self._store.page, request.tenant, filters, before, size + 1)
         except TokenInvalid as fault:
             await _refuse_field(context, "page_token", str(fault))
         except StoreFailed:
             await _refuse_store(context)
         page = traces_pb2.ListResponse(traces=map(_summary, rows[:size]))
         if len(rows) > size:
-            last = rows[size - 1]
-            page.next_page_token = pages.token(request.tenant, filters, (last.recorded_us, last.trace_id))
+            goes_on = (rows[size - 1].recorded_us, rows[size - 1].trace_id)
+        if goes_on is not None:
+            page.next_page_token = pages.token(request.tenant, filters, goes_on)
         return trace_store_pb2.BrowseResponse(page=page)
 
     async def Persisted(  # noqa: N802  # gRPC's name

@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from . import listing
 from .backend import Backend
 from .faults import StoreFailed, StoreUnusable, translated
-from .listing import Filters
+from .listing import Filters, Position
 from .record import Row
 from .tables import (
     EVERY_SPACE,
@@ -81,6 +81,13 @@ class Deletion(NamedTuple):
     traces: int
     dead_letters: int
     dropped: int
+
+
+class Page(NamedTuple):
+    """Traces without their records; *examined*: see `listing.Listed`."""
+
+    rows: list[Row]
+    examined: Position | None
 
 
 class Store:
@@ -182,20 +189,24 @@ class Store:
             found = connection.execute(sa.select(*listing.SHOWN, trace.c.record).where(this)).first()
         return None if found is None else _row(found)
 
-    def browse(self, tenant: str, filters: Filters, before: tuple[int, str] | None, limit: int) -> list[Row]:
+    def browse(self, tenant: str, filters: Filters, before: Position | None, limit: int) -> list[Row]:
+        """Traces of *tenant*, newest first, without their records; arguments and faults as of `page`."""
+        return self.page(tenant, filters, before, limit).rows
+
+    def page(self, tenant: str, filters: Filters, before: Position | None, limit: int) -> Page:
         """
-        Traces of *tenant*, newest first, without their records.
+        As `browse`, and where the next page goes on if it was the looking that ended this one.
 
         Args:
-            before: `(recorded_us, trace_id)` of the last trace of the previous page.
+            before: The last trace of the previous page, or where that said to go on.
             limit: Most traces.
 
         Raises:
             StoreFailed: They cannot be read now.
         """
-        statement = listing.page(tenant, filters, before, limit)
         with self.transaction(tenant) as connection:
-            return [_row((*found, b"")) for found in connection.execute(statement)]
+            listed = listing.read(connection, tenant, filters, before, limit)
+        return Page([_row((*found, b"")) for found in listed.found], listed.examined)
 
     def persisted(self, trace_ids: Sequence[str]) -> list[str]:
         """
@@ -342,13 +353,18 @@ def _values(row: Row) -> dict[str, Any]:
         "stranded": row.stranded,
         "record": row.record,
         "bytes": len(row.record),
+        "used_share": _used_share(row),
     }
 
 
 def _spaces(row: Row) -> Iterator[dict[str, Any]]:
     place = {"tenant": row.tenant, "recorded_us": row.recorded_us, "trace_id": UUID(row.trace_id).bytes}
     for space in sorted({EVERY_SPACE} if row.spaces is None else set(row.spaces)):
-        yield place | {"space": space, "kind": row.kind}
+        yield place | {"space": space, "kind": row.kind, "used_share": _used_share(row), "stranded": row.stranded}
+
+
+def _used_share(row: Row) -> float:
+    return min(1.0, row.used / row.budget) if row.budget else 0.0
 
 
 def _letter_values(letter: Buried) -> dict[str, Any]:

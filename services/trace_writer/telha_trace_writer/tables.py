@@ -37,14 +37,20 @@ trace: Final = sa.Table(
     sa.Column("stranded", sa.BigInteger, nullable=False),
     sa.Column("record", sa.LargeBinary, nullable=False),
     sa.Column("bytes", sa.BigInteger, nullable=False, server_default="0"),
-    sa.Index("trace_by_time", "tenant", "recorded_us", "trace_id"),
+    sa.Column("used_share", sa.Double, nullable=False, server_default="0"),
+    # All that a listing looks at stands in the index: rows are as large as their records.
+    sa.Index("trace_by_time", "tenant", "recorded_us", "trace_id", "kind", "used_share", "stranded"),
     sa.Index("trace_by_kind", "tenant", "kind", "recorded_us", "trace_id"),
     sa.Index("trace_by_key", "tenant", "key_id", "recorded_us", "trace_id"),
     sa.Index("trace_by_id", "trace_id"),
     # Retention goes by age over all tenants, and adds sizes up without reading rows.
     sa.Index("trace_by_age", "recorded_us", "tenant", "trace_id", "bytes"),
 )
-"""The records, with what is listed of them; *bytes* is the size of the record."""
+"""
+The records, with what is listed of them.
+
+*bytes* is the size of the record, *used_share* what was used of the budget, in [0, 1], 0 of none.
+"""
 
 trace_space: Final = sa.Table(
     "trace_space",
@@ -54,6 +60,8 @@ trace_space: Final = sa.Table(
     sa.Column("recorded_us", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("trace_id", sa.LargeBinary(16), primary_key=True),
     sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("used_share", sa.Double, nullable=False, server_default="0"),
+    sa.Column("stranded", sa.BigInteger, nullable=False, server_default="0"),
     sa.Index("trace_space_of_trace", "tenant", "trace_id", "space"),
 )
 """Which spaces each trace read; in the order in which a space's traces are listed."""

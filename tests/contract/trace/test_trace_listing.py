@@ -2,8 +2,10 @@
 
 import dataclasses
 import itertools
+from collections.abc import Iterator
 
 import pytest
+import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from telha_trace_writer import listing
@@ -14,6 +16,9 @@ from trace_stores import T, a_row, ids
 
 SPACES = ["main", "agent-7", "会議室", "שלום", "👩‍👩‍👧", "Main", "a'; --"]
 KEYS = ["keyoneaaaaaa", "keytwobbbbbb"]
+USES = [(0, 0, 0), (100, 0, 0), (100, 7, 3), (100, 29, 0), (100, 57, 43), (100, 100, 0), (3, 1, 1), (3, 2, 0)]
+"""Budget applied, used, stranded; shares whose product with the budget is not what was used."""
+SHARES = [0.0, 0.07, 0.29, 1 / 3, 0.57, 2 / 3, 1.0]
 _numbers = itertools.count()
 
 rows_of = st.lists(
@@ -22,6 +27,7 @@ rows_of = st.lists(
         st.sampled_from(["plan", "context", "select", "ホログラム"]),
         st.none() | st.lists(st.sampled_from(SPACES), max_size=3),
         st.sampled_from([*KEYS, None]),
+        st.sampled_from(USES),
     ),
     max_size=25,
 )
@@ -33,6 +39,13 @@ filters_of = st.builds(
     space=st.none() | st.sampled_from(SPACES),
     from_us=st.none() | st.integers(T, T + 3),
     to_us=st.none() | st.integers(T + 2, T + 6),
+)
+used_of = st.fixed_dictionaries(
+    {
+        "min_used_share": st.none() | st.sampled_from(SHARES),
+        "max_used_share": st.none() | st.sampled_from(SHARES),
+        "stranded": st.none() | st.booleans(),
+    }
 )
 
 
@@ -48,23 +61,56 @@ def shows(row: Row, filters: Filters) -> bool:
         and (filters.kind is None or row.kind == filters.kind)
         and (filters.from_us is None or row.recorded_us >= filters.from_us)
         and (filters.to_us is None or row.recorded_us < filters.to_us)
+        and (filters.min_used_share is None or share(row) >= filters.min_used_share)
+        and (filters.max_used_share is None or share(row) <= filters.max_used_share)
+        and filters.stranded in {None, row.stranded > 0}
     )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(made=rows_of, filters=filters_of, size=st.integers(1, 7))
-def test_pages_show_what_the_records_say(store: Store, made: list, filters: Filters, size: int) -> None:
-    """X4, M7, A6: filters by time, kind and space; a limited key sees what read only its spaces, and its own."""
-    tenant = f"acme {next(_numbers)}"
-    rows = [a_row(at, tenant, kind=kind, spaces=read, key_id=key) for at, kind, read, key in made]
-    store.insert([*rows, *(a_row(1, f"{tenant} too", spaces=read) for _, _, read, _ in made)])
-    expected = sorted(filter(lambda row: shows(row, filters), rows), key=lambda row: (row.recorded_us, row.trace_id))
-    listed: list[Row] = []
+def share(row: Row) -> float:
+    return row.used / row.budget if row.budget else 0.0
+
+
+def pages(store: Store, tenant: str, filters: Filters, size: int) -> Iterator[list[Row]]:
+    """All pages of a listing, going on where the last one ended or where it stopped looking."""
     before = None
-    while page := store.browse(tenant, filters, before, size):
-        assert len(page) <= size
-        listed += page
-        before = (page[-1].recorded_us, page[-1].trace_id)
+    while True:
+        rows, examined = store.page(tenant, filters, before, size)
+        yield rows
+        if not rows and examined is None:
+            return
+        before = examined or (rows[-1].recorded_us, rows[-1].trace_id)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(made=rows_of, filters=filters_of, used=st.none() | used_of, size=st.integers(1, 7), looked_at=st.integers(1, 9))
+def test_pages_show_what_the_records_say(
+    store: Store, made: list, filters: Filters, used: dict | None, size: int, looked_at: int
+) -> None:
+    """
+    X4, X7, M7, A6: filters by time, kind, space and use of the budget; a limited key sees what read only its spaces.
+
+    And its own. However few traces a page may look at, the pages together show each trace once.
+    """
+    tenant, filters = f"acme {next(_numbers)}", dataclasses.replace(filters, **(used or {}))
+    rows = [
+        a_row(
+            at,
+            tenant,
+            kind=kind,
+            spaces=read,
+            key_id=key,
+            budget=dict(zip(("applied", "used", "stranded"), use, strict=True)),
+        )
+        for at, kind, read, key, use in made
+    ]
+    store.insert([*rows, *(a_row(1, f"{tenant} too", spaces=read) for _, _, read, *_ in made)])
+    expected = sorted(filter(lambda row: shows(row, filters), rows), key=lambda row: (row.recorded_us, row.trace_id))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(listing, "MOST_EXAMINED", looked_at)
+        found = [*pages(store, tenant, filters, size)]
+    assert max(map(len, found)) <= size
+    listed = [row for page in found for row in page]
     assert listed == [dataclasses.replace(row, record=b"") for row in reversed(expected)]
 
 
@@ -105,3 +151,28 @@ def test_a_page_costs_what_it_shows(tmp_path, filters: Filters) -> None:
     assert all("SEARCH" in step for step in of_tables), steps
     if filters.allowed is None and filters.space is None:
         assert not any("TEMP B-TREE" in step for step in steps), steps
+
+
+@pytest.mark.parametrize("kind", [None, "plan"])
+def test_what_is_looked_at_stands_in_an_index(tmp_path, kind: str | None) -> None:
+    """X7: a filter by the use of the budget reads no rows, which are as large as their records, but those it shows."""
+    store = open_store(tmp_path / "traces.db", 1000)
+    filters = Filters(kind=kind, min_used_share=0.5, stranded=False)
+    heard: list[str] = []
+
+    def hear(_connection, _cursor, statement, parameters, *_):
+        heard.append((statement, parameters))
+
+    with store.transaction("acme") as connection:
+        sa.event.listen(connection, "before_cursor_execute", hear)
+        listing.read(connection, "acme", filters, None, 50)
+        sa.event.remove(connection, "before_cursor_execute", hear)
+        steps = [
+            step[3]
+            for statement, parameters in heard
+            for step in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+        ]
+    store.close()
+    assert len(heard) == 2
+    assert [step for step in steps if "trace" in step and "COVERING INDEX" not in step] == []
+    assert not any("TEMP B-TREE" in step for step in steps), steps

@@ -119,15 +119,19 @@ def test_an_older_schema_is_migrated_only_when_told(empty_postgres: str) -> None
         for table in ("trace_retention", "trace_spool"):
             connection.exec_driver_sql(f"DROP TABLE {table}")
         connection.exec_driver_sql("DROP INDEX trace_dead_letter_by_age")
-        connection.exec_driver_sql("ALTER TABLE trace DROP COLUMN bytes")
+        connection.exec_driver_sql("ALTER TABLE trace DROP COLUMN bytes, DROP COLUMN used_share")
+        connection.exec_driver_sql("ALTER TABLE trace_space DROP COLUMN used_share, DROP COLUMN stranded")
+        connection.exec_driver_sql("CREATE INDEX trace_by_time ON trace (tenant, recorded_us, trace_id)")
         connection.exec_driver_sql("UPDATE telha_trace_schema SET version_num = '0003'")
     store.close()
     with pytest.raises(
-        StoreUnusable, match=r"stands at schema 0003 and this version needs 0004; run telha-trace-writer"
+        StoreUnusable, match=r"stands at schema 0003 and this version needs 0005; run telha-trace-writer"
     ):
         open_store(empty_postgres, 5000)
     store = open_store(empty_postgres, 5000, migrates=True)
-    assert len(ids(store)) == 1
+    assert len(ids(store, min_used_share=0.3, max_used_share=0.4, stranded=True)) == 1
+    assert len(ids(store, space="main", min_used_share=700 / 1800, stranded=True)) == 1
+    assert ids(store, space="main", min_used_share=0.4) == []
     assert ageing.volume(store) == len(store.fetch("acme", ids(store)[0]).record)
     store.close()
 

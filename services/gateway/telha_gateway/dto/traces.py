@@ -16,6 +16,7 @@ from telha_gateway.dto.shape import (
     PlanHash,
     Sent,
     Uuid,
+    told,
 )
 from telha_gateway.instants import parameter_instant
 
@@ -27,6 +28,16 @@ class TraceListParameters(Sent):
     space: Annotated[GivenName, Meta(description="Only traces that read this space; not `*`.")] | None = None
     from_: Annotated[InstantParameter, Meta(description="Recorded at or after.")] | None = None
     to: Annotated[InstantParameter, Meta(description="Recorded before.")] | None = None
+    min_used_share: (
+        Annotated[float, told("Only those that used at least this share of the budget.", minimum=0, maximum=1)] | None
+    ) = None
+    max_used_share: (
+        Annotated[float, told("Only those that used at most this share of the budget.", minimum=0, maximum=1)] | None
+    ) = None
+    stranded: (
+        Annotated[bool, Meta(description="Only those of which the source cap stranded tokens; `false`: the others.")]
+        | None
+    ) = None
     page_size: Annotated[PageSize, Meta(description="More than 1000: 1000. 0 and default: 50.")] | None = None
     page_token: PageToken | None = None
 
@@ -56,7 +67,11 @@ class Trace(TraceSummary, kw_only=True):
 
 
 class TracePage(Given):
-    """One page of traces, newest first; without `nextPageToken` it is the last."""
+    """
+    One page of traces, newest first; without `nextPageToken` it is the last.
+
+    Filtered by the use of the budget, it may hold fewer traces than asked for, or none, and not be the last.
+    """
 
     traces: list[TraceSummary]
     next_page_token: str | None = None
@@ -75,6 +90,9 @@ def list_message(parameters: TraceListParameters) -> traces_pb2.ListRequest:
         space=parameters.space,
         from_us=None if start is None else parameter_instant(start, "/from"),
         to_us=None if end is None else parameter_instant(end, "/to"),
+        min_used_share=parameters.min_used_share,
+        max_used_share=parameters.max_used_share,
+        stranded=parameters.stranded,
         page_size=parameters.page_size or 0,
         page_token=parameters.page_token or "",
     )

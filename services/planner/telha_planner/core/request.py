@@ -358,8 +358,14 @@ def check_limits(
 
 def check_floor(min_similarity: float | None) -> None:
     """Refuse a floor outside [0, 1]; None passes."""
-    if min_similarity is not None and not 0 <= min_similarity <= 1:
-        raise RequestInvalid(field="min_similarity", rule="must be at least 0 and at most 1")
+    if min_similarity is not None:
+        check_share("min_similarity", min_similarity)
+
+
+def check_share(place: str, share: float) -> None:
+    """Refuse a share outside [0, 1]."""
+    if not 0 <= share <= 1:
+        raise RequestInvalid(field=place, rule="must be at least 0 and at most 1")
 
 
 def check_spaces(spaces: Sequence[str]) -> None:

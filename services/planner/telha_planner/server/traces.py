@@ -11,7 +11,7 @@ from telha.trace.v1 import traces_pb2
 
 from telha_planner.caller import Caller
 from telha_planner.core.errors import NotFound, RequestInvalid
-from telha_planner.core.request import ALL_SPACES, INT64_MIN, OPEN_END, check_name, check_range, parse_uuid
+from telha_planner.core.request import ALL_SPACES, INT64_MIN, OPEN_END, check_name, check_range, check_share, parse_uuid
 
 from .call import Call, Service
 from .dispatch import PlanThread
@@ -84,5 +84,10 @@ def _checked(request: traces_pb2.ListRequest, caller: Caller) -> traces_pb2.List
     for name in ("from_us", "to_us"):
         if request.HasField(name):
             check_range(name, getattr(request, name), INT64_MIN, OPEN_END - 1)
+    for name in ("min_used_share", "max_used_share"):
+        if request.HasField(name):
+            check_share(name, getattr(request, name))
+    if request.HasField("max_used_share") and request.max_used_share < request.min_used_share:
+        raise RequestInvalid(field="max_used_share", rule="must be at least min_used_share")
     request.page_size = page_size(request.page_size, DEFAULT_PAGE, LARGEST_PAGE)
     return request

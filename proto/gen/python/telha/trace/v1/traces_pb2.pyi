@@ -48,20 +48,26 @@ class GetResponse(_message.Message):
     def __init__(self, summary: _Optional[_Union[TraceSummary, _Mapping]] = ..., record: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., pool_left_out: _Optional[int] = ..., explained_left_out: _Optional[int] = ...) -> None: ...
 
 class ListRequest(_message.Message):
-    __slots__ = ("kind", "space", "from_us", "to_us", "page_size", "page_token")
+    __slots__ = ("kind", "space", "from_us", "to_us", "page_size", "page_token", "min_used_share", "max_used_share", "stranded")
     KIND_FIELD_NUMBER: _ClassVar[int]
     SPACE_FIELD_NUMBER: _ClassVar[int]
     FROM_US_FIELD_NUMBER: _ClassVar[int]
     TO_US_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    MIN_USED_SHARE_FIELD_NUMBER: _ClassVar[int]
+    MAX_USED_SHARE_FIELD_NUMBER: _ClassVar[int]
+    STRANDED_FIELD_NUMBER: _ClassVar[int]
     kind: str
     space: str
     from_us: int
     to_us: int
     page_size: int
     page_token: str
-    def __init__(self, kind: _Optional[str] = ..., space: _Optional[str] = ..., from_us: _Optional[int] = ..., to_us: _Optional[int] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    min_used_share: float
+    max_used_share: float
+    stranded: bool
+    def __init__(self, kind: _Optional[str] = ..., space: _Optional[str] = ..., from_us: _Optional[int] = ..., to_us: _Optional[int] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., min_used_share: _Optional[float] = ..., max_used_share: _Optional[float] = ..., stranded: _Optional[bool] = ...) -> None: ...
 
 class ListResponse(_message.Message):
     __slots__ = ("traces", "next_page_token")
