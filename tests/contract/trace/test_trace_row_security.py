@@ -121,7 +121,8 @@ def test_an_older_schema_is_migrated_only_when_told(empty_postgres: str) -> None
         connection.exec_driver_sql("DROP INDEX trace_dead_letter_by_age")
         connection.exec_driver_sql("ALTER TABLE trace DROP COLUMN bytes, DROP COLUMN used_share")
         connection.exec_driver_sql("ALTER TABLE trace_space DROP COLUMN used_share, DROP COLUMN stranded")
-        connection.exec_driver_sql("CREATE INDEX trace_by_time ON trace (tenant, recorded_us, trace_id)")
+        for index in ("trace_by_time", "trace_by_key"):
+            connection.exec_driver_sql(f"CREATE INDEX {index} ON trace (tenant, recorded_us, trace_id)")
         connection.exec_driver_sql("UPDATE telha_trace_schema SET version_num = '0003'")
     store.close()
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""What was used of each budget, beside what listings look at."""
+"""What was used of each budget, beside what listings look at; by key, the traces alone that read nothing."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -24,3 +24,7 @@ def upgrade() -> None:
     op.drop_index("trace_by_time", "trace")
     columns = ["tenant", "recorded_us", "trace_id", "kind", "used_share", "stranded"]
     op.create_index("trace_by_time", "trace", columns, unique=False)
+    op.drop_index("trace_by_key", "trace")
+    nothing = sa.text("spaces = '[]'")
+    columns = ["tenant", "key_id", "recorded_us", "trace_id", "kind", "used_share", "stranded"]
+    op.create_index("trace_by_key", "trace", columns, sqlite_where=nothing, postgresql_where=nothing)
