@@ -42,9 +42,34 @@ class Recollection:
     snapshot: Snapshot
 
 
-def explained(packed: Packed, settings: PlannerSettings, origin: Recollection | None = None) -> Explanation:
+@dataclass(frozen=True, slots=True)
+class Reckoning:
     """
-    Explain a selection.
+    A selection with all that it takes to explain any part of it.
+
+    Attributes:
+        order: Rows of the pool in packing order, then duplicates by (weight desc, canonical order).
+    """
+
+    packed: Packed
+    causes: Causes
+    order: Int64
+    settings: PlannerSettings
+    origin: Recollection | None
+
+    def spans(self, rows: Int64) -> list[ExplainedSpan]:
+        """The candidates at *rows* of the pool, in that order."""
+        names: Sequence[str] = [""] * len(rows)
+        scores: Sequence[ScoreParts | None] = [None] * len(rows)
+        if self.origin is not None:
+            before_collapse = self.packed.collapsed[rows]
+            names, scores = _names(self.origin, before_collapse), _scores(self.origin, before_collapse)
+        return _spans(self.packed, self.causes, rows, self.settings, names, scores)
+
+
+def reckoned(packed: Packed, settings: PlannerSettings, origin: Recollection | None = None) -> Reckoning:
+    """
+    Find out what a selection rested on.
 
     Args:
         packed: The selection.
@@ -56,25 +81,32 @@ def explained(packed: Packed, settings: PlannerSettings, origin: Recollection | 
     """
     patience.check()
     causes = explanation.explain(packed.pool, packed.selection, packed.rule)
-    patience.check()
-    order = _order(packed.pool, causes)
+    return Reckoning(packed, causes, _order(packed.pool, causes), settings, origin)
+
+
+def explained(reckoning: Reckoning, *, told: bool = True) -> Explanation:
+    """
+    Explain a selection.
+
+    Args:
+        told: Whether its candidates are asked for.
+
+    Raises:
+        DeadlineExceeded: Nobody waits for it any more.
+    """
+    origin, order = reckoning.origin, reckoning.order if told else reckoning.order[:0]
     rows = order[:MAX_EXPLAINED]
-    names: Sequence[str] = [""] * len(rows)
-    scores: Sequence[ScoreParts | None] = [None] * len(rows)
-    if origin is not None:
-        before_collapse = packed.collapsed[rows]
-        names, scores = _names(origin, before_collapse), _scores(origin, before_collapse)
     spans: list[ExplainedSpan] = []
     for begin in range(0, len(rows), BETWEEN_LOOKS):
         patience.check()
-        some = slice(begin, begin + BETWEEN_LOOKS)
-        spans += _spans(packed, causes, rows[some], settings, names[some], scores[some])
+        spans += reckoning.spans(rows[begin : begin + BETWEEN_LOOKS])
     return Explanation(
         spans=tuple(spans),
         spans_left_out=len(order) - len(rows),
-        source_cap=causes.cap,
+        source_cap=reckoning.causes.cap,
         top_k=0 if origin is None else origin.detail.query.top_k,
         constants=None if origin is None else constants_of(origin.detail),
+        is_told=told,
     )
 
 

@@ -26,7 +26,7 @@ from telha_planner.core.explained import Explanation
 from telha_planner.core.model import Int64, SpanRef
 from telha_planner.core.plan import EvidencePlan
 from telha_planner.core.request import PlanRequest, QueryRequest, SelectRequest, Window
-from telha_planner.explaining import Recollection, explained
+from telha_planner.explaining import Recollection, reckoned
 from telha_planner.items import items_of
 from telha_planner.memory import clock, keys
 from telha_planner.memory.projection import TenantDeleted
@@ -41,13 +41,13 @@ from telha_planner.models.tokenizers import ESTIMATE, Tokenizers
 from telha_planner.nodes import nodes_at
 from telha_planner.packing import Packed, finish, pack, weighed
 from telha_planner.recall import structured
-from telha_planner.recall.detail import RecallDetail
 from telha_planner.recall.ports import Recalled, RecallQuery
 from telha_planner.recall.recall import recall, recall_in_detail
 from telha_planner.recall.semantic import NO_VECTORS
 from telha_planner.resolution import Limits, Surface
 from telha_planner.select import select_pool
 from telha_planner.trace.record import Circumstances, Rules, encode_record
+from telha_planner.why_not import Reader, explained_for
 
 REPLANS = 3
 """Times that a plan is made anew because an erasure took a text away under it (requirement R5)."""
@@ -285,14 +285,20 @@ class Planning:
                 question = pinned or self._embedded(request, snapshot.active_model(window[1]), asked)
                 query = resolution.resolve_recall(request, limits, caller, self._config, window, question)
                 began = time.perf_counter()
-                recalled, detail = _recalled(snapshot, query, explain=request.explain)
+                detail = None
+                if request.explain or request.why_not:
+                    recalled, detail = recall_in_detail(snapshot, query)
+                else:
+                    recalled = recall(snapshot, query)
                 between = time.perf_counter()
                 plan, packed = self._planned(caller, snapshot, recalled, limits)
                 selected = time.perf_counter()
                 explanation = None
                 if detail is not None:
                     origin = Recollection(recalled, detail, snapshot)
-                    explanation = explained(packed, self._config.planner, origin)
+                    reckoning = reckoned(packed, self._config.planner, origin)
+                    reader = Reader(self._store, caller.tenant, caller.spaces)
+                    explanation = explained_for(request, reckoning, origin, reader)
                     self._stage("explain", time.perf_counter() - selected)
             except (TextErased, PropertiesErased, TenantDeleted):
                 continue
@@ -387,12 +393,6 @@ class Planning:
             error=_error(insufficient=insufficient),
         )
         return trace_id, record
-
-
-def _recalled(snapshot: Snapshot, query: RecallQuery, *, explain: bool) -> tuple[Recalled, RecallDetail | None]:
-    if explain:
-        return recall_in_detail(snapshot, query)
-    return recall(snapshot, query), None
 
 
 def _window(circumstances: Circumstances) -> Window:

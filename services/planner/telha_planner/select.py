@@ -6,7 +6,7 @@ same plan, to the hash (docs/select.md). What it does not get is a trace.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,10 +15,11 @@ from telha_planner.config import PlannerConfig
 from telha_planner.core.explained import Explanation
 from telha_planner.core.plan import EvidencePlan, RecallStats
 from telha_planner.core.request import SelectRequest
-from telha_planner.explaining import explained
+from telha_planner.explaining import explained, reckoned
 from telha_planner.fragments import columns_of, read_fragments
 from telha_planner.models.tokenizers import Tokenizers
 from telha_planner.packing import finish, pack, weighed
+from telha_planner.pool_subjects import subjects_in_pool
 from telha_planner.trace.record import PoolEntry
 
 
@@ -64,7 +65,11 @@ def select_pool(request: SelectRequest, config: PlannerConfig, tokenizers: Token
     pool = weighed(fragments.columns, fragments.tokens, config.planner)
     packed = pack(pool, fragments.estimated, limits, config.planner.dedup_overlap)
     texts = [fragments.texts[row] for row in packed.rows.tolist()]
-    explanation = explained(packed, config.planner) if request.explain else None
+    explanation = None
+    if request.explain or request.why_not:
+        reckoning = reckoned(packed, config.planner)
+        subjects = subjects_in_pool(request, reckoning)
+        explanation = replace(explained(reckoning, told=request.explain), subjects=subjects)
     return Selected(finish(packed, texts, fragments.tokenizer, fragments.stats), fragments.entries, explanation)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from planner_parts import parts_in
 from telha_planner.core.model import SpanRef
-from telha_planner.core.request import SourceSubject
+from telha_planner.core.subject import SourceSubject
 from telha_planner.recall.subjects import Meant, meant_by
 
 GUIDE = (

@@ -3,12 +3,13 @@ from uuid import UUID
 
 import pytest
 from telha.context.v1 import context_pb2
-from telha.planner.v1 import plan_pb2, planner_pb2
+from telha.planner.v1 import explanation_pb2, plan_pb2, planner_pb2
 from telha_planner.core.bound import Optimality
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.model import SpanClass, SpanRef
 from telha_planner.core.plan import EvidencePlan, LegCounts, PlannedSpan, PlanStats, RecallStats
 from telha_planner.core.request import Fragment, Leg, PlanRequest, Window
+from telha_planner.core.subject import SourceSubject
 from telha_planner.server.translate_context import read_build
 from telha_planner.server.translate_plan import plan_message, read_plan, read_select
 
@@ -63,6 +64,10 @@ def test_every_field_of_a_plan_request_is_read():
         allow_ungrounded=True,
         min_similarity=0.25,
         explain=True,
+        why_not=[
+            explanation_pb2.Subject(source=explanation_pb2.SourceSubject(source="notes.md", section="α > β")),
+            explanation_pb2.Subject(span=span()),
+        ],
     )
     assert {field.name for field, _ in message.ListFields()} == set(message.DESCRIPTOR.fields_by_name)
     request, sent = read_plan(message)
@@ -84,10 +89,15 @@ def test_every_field_of_a_plan_request_is_read():
         allow_ungrounded=True,
         min_similarity=0.25,
         explain=True,
+        why_not=(SourceSubject("notes.md", "α > β"), SpanRef(UUID(SOURCE).bytes, 7, 0, 5)),
     )
     assert set(sent) == {field.json_name for field in message.DESCRIPTOR.fields}
     assert sent["vector"] == {"values": [0.5, 0.25], "model": "mini"}
     assert sent["query"] == {"find": "passage", "limit": 3}
+    assert sent["whyNot"] == [
+        {"source": {"source": "notes.md", "section": "α > β"}},
+        {"span": {"sourceId": SOURCE, "sourceVersionTx": 7, "start": 0, "end": 5}},
+    ]
 
 
 def test_context_reads_its_switches():

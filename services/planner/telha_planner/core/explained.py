@@ -5,9 +5,11 @@ What explain says, as plain values: each candidate of a plan, and why it is in t
 """
 
 from dataclasses import dataclass
+from enum import Enum
 
 from .model import Outcome, SpanClass, SpanRef
 from .request import Leg
+from .subject import Subject
 
 MAX_EXPLAINED = 5_000
 """Most spans of one explanation; so much is told in less time than somebody notices."""
@@ -108,6 +110,84 @@ class ExplainedSpan:
     because: str
 
 
+class Verdict(Enum):
+    """Why something that a caller names is in a plan, or is not; the contract says what each means."""
+
+    CANDIDATE = "candidate"
+    NOT_VISIBLE = "not_visible"
+    OTHER_SPACE = "other_space"
+    NOT_FOUND = "not_found"
+    ZERO_SCORE = "zero_score"
+    BELOW_FLOOR = "below_floor"
+    WINDOW_TOO_LARGE = "window_too_large"
+    POORER_WINDOW = "poorer_window"
+    POOL_CAPPED = "pool_capped"
+    NO_PROVENANCE = "no_provenance"
+    ERASED = "erased"
+    EXCLUDED = "excluded"
+    UNKNOWN = "unknown"
+
+
+class TimeAxis(Enum):
+    """Which time hides something: when it is true, or when memory knew it."""
+
+    VALID_TIME = "valid_time"
+    TX_TIME = "tx_time"
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedNode:
+    """
+    One node of a subject that was no candidate, and why.
+
+    Attributes:
+        node_id: The 16 bytes of its id.
+        span: The first span of the subject that it rests on, or rested.
+        score: Where it was scored; of `NOT_FOUND` what it would have been.
+        ranks: Of `NOT_FOUND`: its place among all that each leg could have found, where that is known.
+        axis: Of `NOT_VISIBLE`: what hides it; valid time if both do.
+        since, until: Of `NOT_VISIBLE`: when *axis* does not hide it, µs; None where there is no such bound.
+        instead: The better window; where the same words stand in the version that is read.
+        because: The verdict in words.
+    """
+
+    node_id: bytes
+    type: str
+    span: SpanRef
+    verdict: Verdict
+    score: ScoreParts | None
+    ranks: tuple[tuple[Leg, int], ...]
+    axis: TimeAxis | None
+    since: int | None
+    until: int | None
+    instead: SpanRef | None
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedSubject:
+    """
+    The answer to "why not?" for one subject.
+
+    Attributes:
+        subject: As asked.
+        verdict: `CANDIDATE` if it has any, else that of the nearest node, else `ERASED` or `UNKNOWN`.
+        candidates: Packed ones first, then in packing order, duplicates last.
+        candidates_left_out: Candidates behind those.
+        nodes: Those that were no candidates, nearest to being one first.
+        nodes_left_out: Nodes behind those.
+        because: The answer in one or two sentences.
+    """
+
+    subject: Subject
+    verdict: Verdict
+    candidates: tuple[ExplainedSpan, ...]
+    candidates_left_out: int
+    nodes: tuple[ExplainedNode, ...]
+    nodes_left_out: int
+    because: str
+
+
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """
@@ -119,6 +199,8 @@ class Explanation:
         source_cap: What one source may take, tokens.
         top_k: What each leg but the structured one may find, nodes; 0 for Select.
         constants: None for Select, and where there is neither a question nor a vector.
+        subjects: Answers to "why not?", in the order asked.
+        is_told: Whether the candidates were asked for; if not, *spans* is empty, and a record keeps nothing of it.
     """
 
     spans: tuple[ExplainedSpan, ...]
@@ -126,3 +208,5 @@ class Explanation:
     source_cap: int
     top_k: int
     constants: ScoreConstants | None
+    subjects: tuple[ExplainedSubject, ...] = ()
+    is_told: bool = True

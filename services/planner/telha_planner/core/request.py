@@ -16,6 +16,7 @@ from enum import Enum
 from .errors import RequestInvalid
 from .model import MAX_OFFSET, SpanClass, SpanRef
 from .predicate import Where
+from .subject import MAX_SUBJECT_BYTES, MAX_SUBJECTS, Subject
 
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
@@ -30,8 +31,6 @@ MAX_QUERY_PAGE = 1000
 MAX_DIMENSIONS = 4096
 MAX_OVERHEAD_TOKENS = 1_000_000
 MAX_FRAGMENTS = 100_000
-MAX_SUBJECTS = 32
-MAX_SUBJECT_BYTES = 1024
 MAX_EXCLUDED_TRACES = 32
 MAX_EXCLUSIONS = 20_000
 """Spans that a request may have left out; a trace names a few dozen."""
@@ -66,24 +65,6 @@ class Window:
 
     valid_time: int | None = None
     tx_time: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SourceSubject:
-    """
-    A source that a caller asks about, or a section of it.
-
-    Attributes:
-        source: Its id or its display name, 1..1024 bytes.
-        section: Title of a section, or several joined by ` > `; empty means the whole source.
-    """
-
-    source: str
-    section: str = ""
-
-
-Subject = SpanRef | SourceSubject
-"""What "why not?" is asked of."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,3 +78,22 @@ def latest(connection: sa.Connection, tenant: int, spaces: Sequence[str] | None,
     statement = sa.select(erasure.c.tx, erasure.c.source_id, erasure.c.space).where(*conditions)
     row = connection.execute(statement.order_by(erasure.c.tx.desc(), erasure.c.source_id).limit(1)).one_or_none()
     return None if row is None else Erasure(row.tx, None if row.source_id == NO_SOURCE else row.source_id, row.space)
+
+
+def erasures_of(
+    connection: sa.Connection, tenant: int, spaces: Sequence[str] | None, source_ids: Iterable[bytes]
+) -> dict[bytes, list[int]]:
+    """
+    Every erasure of *source_ids* in *spaces* (None: in any space of the tenant), ascending; absent where there is none.
+
+    One whose space was not noted counts only where every space may be read: to tell of it would say that it existed.
+    """
+    found: dict[bytes, list[int]] = {}
+    for some in chunks(sorted(set(source_ids))):
+        conditions = [erasure.c.tenant == tenant, erasure.c.source_id.in_(some)]
+        if spaces is not None:
+            conditions.append(erasure.c.space.in_(spaces))
+        statement = sa.select(erasure.c.source_id, erasure.c.tx).where(*conditions).order_by(erasure.c.tx)
+        for source_id, tx in connection.execute(statement):
+            found.setdefault(source_id, []).append(tx)
+    return found

@@ -80,11 +80,16 @@ def packable_windows(view: View, windows: Int64, largest: int, encoding: str) ->
         largest: Tokens.
         encoding: As in `RecallQuery`.
     """
+    return window_tokens(view, windows, encoding) <= largest
+
+
+def window_tokens(view: View, windows: Int64, encoding: str) -> Int64:
+    """Tokens of each of *windows*, places, all its spans together; of *encoding* as in `packable_windows`."""
     found = spans_of(view, windows)
     stored = encoding if encoding in BUILT_IN or encoding == ESTIMATE else _PROXY
     tokens = np.zeros(len(windows), np.int64)
     np.add.at(tokens, found.node, tokens_of(view, found.span, stored))
-    return tokens <= largest
+    return tokens
 
 
 def offered_windows(view: View, windows: Int64, score: Float64, largest: int, encoding: str) -> npt.NDArray[np.bool_]:

@@ -29,9 +29,8 @@ def parts_of(detail: RecallDetail, at: Int64) -> list[ScoreParts]:
     return _told(view, nodes, at, legs, hops, paths)
 
 
-def parts_of_others(view: View, others: Scored) -> list[ScoreParts]:
+def parts_of_others(view: View, others: Scored, at: Int64) -> list[ScoreParts]:
     """The same of what `RecallDetail.others` says; no leg has found them, and no path leads to them."""
-    at = np.arange(len(others))
     return _told(view, others, at, [()] * len(at), [0] * len(at), [()] * len(at))
 
 

@@ -7,36 +7,19 @@ no leg found, what its score would have been. Nearest to being a candidate comes
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 
 from telha_planner.columns.ids import whole
 from telha_planner.columns.view import View
-from telha_planner.core.model import Bools, Int32, Int64, SpanRef, UInt8
+from telha_planner.core.explained import Verdict
+from telha_planner.core.model import Bools, Float64, Int32, Int64, SpanRef, UInt8
+from telha_planner.core.neighbours import NONE
 
 from .candidates import is_window, packable_windows, spans_of
 from .detail import Fate, RecallDetail, Scored
+from .given import Given
 from .visibility import Hidden, NodesOf
-
-
-class Verdict(Enum):
-    """Why something that a caller names is in the plan, or is not; as in the contract."""
-
-    CANDIDATE = "candidate"
-    NOT_VISIBLE = "not_visible"
-    OTHER_SPACE = "other_space"
-    NOT_FOUND = "not_found"
-    ZERO_SCORE = "zero_score"
-    BELOW_FLOOR = "below_floor"
-    WINDOW_TOO_LARGE = "window_too_large"
-    POORER_WINDOW = "poorer_window"
-    POOL_CAPPED = "pool_capped"
-    NO_PROVENANCE = "no_provenance"
-    ERASED = "erased"
-    EXCLUDED = "excluded"
-    UNKNOWN = "unknown"
-
 
 NEAREST_FIRST = (
     Verdict.EXCLUDED,
@@ -56,12 +39,14 @@ _NEARNESS = {verdict: index for index, verdict in enumerate(NEAREST_FIRST)}
 _OF_FATE = {
     Fate.OFFERED: Verdict.NO_PROVENANCE,
     Fate.ZERO_SCORE: Verdict.ZERO_SCORE,
+    Fate.EXCLUDED: Verdict.EXCLUDED,
     Fate.WINDOW_TOO_LARGE: Verdict.WINDOW_TOO_LARGE,
     Fate.POORER_WINDOW: Verdict.POORER_WINDOW,
     Fate.POOL_CAPPED: Verdict.POOL_CAPPED,
     Fate.BELOW_FLOOR: Verdict.BELOW_FLOOR,
 }
 _UNSCORED = -1.0
+_LAST = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +56,18 @@ class Judged:
 
     Attributes:
         node: Row of the node.
-        place: Its place in the view, −1 where it is hidden.
-        span: What it rests on, of the subject.
-        scored, row: Its score, and what it would have been of `NOT_FOUND`; None where it has none.
-        hidden, since, until: As in `NodesOf`.
+        place: Its place in the view; −1 where something hides it.
+        link: The link that speaks for it.
+        span: What it rests on by that link.
+        scored, row: Its score, of `NOT_FOUND` what it would have been; None and −1 where it has none.
+        hidden, since, until, known_from, known_to: As in `NodesOf`.
     """
 
     node: int
     place: int
     verdict: Verdict
-    span: SpanRef
     link: int
+    span: SpanRef
     scored: Scored | None
     row: int
     hidden: Hidden
@@ -99,7 +85,7 @@ class Judgement:
     Attributes:
         nearest: The first of them.
         others: How many there are besides.
-        unscored: How many of those that no leg found were not scored, being too many.
+        unscored: How many of those that no leg found were too many to be scored.
     """
 
     nearest: tuple[Judged, ...]
@@ -107,61 +93,51 @@ class Judgement:
     unscored: int
 
 
-def judge(detail: RecallDetail, nodes: NodesOf, candidates: Int64, most: int, most_scored: int) -> Judgement:
+def unfound(detail: RecallDetail, nodes: NodesOf, most: int) -> Int64:
     """
-    Say of *nodes* why they were no candidates.
+    Places of those of *nodes* that are visible and that recall never looked at, the likeliest *most*, ascending.
+
+    Windows that could not be packed are not among them: no leg finds those.
+    """
+    places = nodes.place[nodes.visible]
+    places = places[~np.isin(places, detail.nodes.places)]
+    places = places[~_too_large(detail, places)]
+    if len(places) > most:
+        places = places[np.argsort(-detail.likeness(places), kind="stable")[:most]]
+    return np.sort(places)
+
+
+def judge(detail: RecallDetail, others: Scored, nodes: NodesOf, candidates: Int64, most: int) -> Judgement:
+    """
+    Say of *nodes* why they were no candidates, the nearest first.
 
     Args:
         detail: What recall knows.
+        others: What it says of the `unfound`.
         nodes: Those of one subject.
         candidates: Rows of nodes that were candidates; they are left out.
         most: How many to return.
-        most_scored: Of those that no leg found, how many to score at most.
     """
     out = np.flatnonzero(~np.isin(nodes.node, candidates))
-    place, hidden = nodes.place[out], nodes.hidden[out]
-    verdict = np.full(len(out), _NEARNESS[Verdict.NOT_VISIBLE], np.int64)
-    verdict[hidden == Hidden.SPACE] = _NEARNESS[Verdict.OTHER_SPACE]
-    verdict[_rests_on_nothing(detail.view, nodes.node[out], hidden)] = _NEARNESS[Verdict.NO_PROVENANCE]
-    score, rank = np.full(len(out), _UNSCORED), np.zeros(len(out), np.int64)
-    row = np.full(len(out), -1, np.int64)
-
-    visible = np.flatnonzero(hidden == Hidden.NOTHING)
-    looked_at, at = _looked_up(detail.nodes.places, place[visible])
-    known, at = visible[looked_at], at[looked_at]
-    of_fate = np.array([_NEARNESS[_OF_FATE[fate]] for fate in Fate], np.int64)
-    verdict[known], score[known], row[known] = of_fate[detail.fate[at]], detail.nodes.score[at], at
-
-    unseen = visible[~looked_at]
-    too_large = _too_large(detail, place[unseen])
-    verdict[unseen] = np.where(too_large, _NEARNESS[Verdict.WINDOW_TOO_LARGE], _NEARNESS[Verdict.NOT_FOUND])
-    unfound = unseen[~too_large]
-    if len(unfound) > most_scored:
-        likely = np.argsort(-detail.likeness(place[unfound]), kind="stable")[:most_scored]
-        unfound = unfound[np.sort(likely)]
-    by_place = unfound[np.argsort(place[unfound])]
-    others = detail.others(place[by_place])
-    score[by_place], row[by_place] = others.score, np.arange(len(others))
-    ranked = np.where(others.rank > 0, others.rank, np.iinfo(np.int64).max)
-    rank[by_place] = ranked.min(axis=1, initial=np.iinfo(np.int64).max)
-
+    verdicts, row, score = _verdicts(detail, others, nodes, out)
+    rank = np.full(len(out), _LAST, np.int64)
+    unfound = np.flatnonzero((verdicts == _NEARNESS[Verdict.NOT_FOUND]) & (row >= 0))
+    ranks = others.rank[row[unfound]]
+    rank[unfound] = np.where(ranks > 0, ranks, _LAST).min(axis=1, initial=_LAST)
     spans = detail.view.columns.spans
     span = detail.view.columns.links.span[nodes.link[out]]
-    order = np.lexsort((spans.start[span], spans.version[span], spans.source[span], rank, -score, verdict))
+    order = np.lexsort((spans.start[span], spans.version[span], spans.source[span], rank, -score, verdicts))[:most]
     nearest = []
-    for index in order[:most].tolist():
-        scored = None
-        if row[index] >= 0:
-            scored = others if verdict[index] == _NEARNESS[Verdict.NOT_FOUND] else detail.nodes
-        of = int(out[index])
+    for index, of, ref in zip(order.tolist(), out[order].tolist(), span_refs(detail.view, span[order]), strict=True):
+        verdict = NEAREST_FIRST[verdicts[index]]
         nearest.append(
             Judged(
                 node=int(nodes.node[of]),
                 place=int(nodes.place[of]),
-                verdict=NEAREST_FIRST[verdict[index]],
-                span=span_refs(detail.view, span[index : index + 1])[0],
+                verdict=verdict,
                 link=int(nodes.link[of]),
-                scored=scored,
+                span=ref,
+                scored=None if row[index] < 0 else others if verdict is Verdict.NOT_FOUND else detail.nodes,
                 row=int(row[index]),
                 hidden=Hidden(nodes.hidden[of]),
                 since=int(nodes.since[of]),
@@ -170,8 +146,36 @@ def judge(detail: RecallDetail, nodes: NodesOf, candidates: Int64, most: int, mo
                 known_to=int(nodes.known_to[of]),
             )
         )
-    unscored = int(np.count_nonzero((verdict == _NEARNESS[Verdict.NOT_FOUND]) & (row < 0)))
+    unscored = int(np.count_nonzero((verdicts == _NEARNESS[Verdict.NOT_FOUND]) & (row < 0)))
     return Judgement(tuple(nearest), len(out) - len(nearest), unscored)
+
+
+def _verdicts(detail: RecallDetail, others: Scored, nodes: NodesOf, out: Int64) -> tuple[Int64, Int64, Float64]:
+    """Of the nodes *out*: the verdict by `NEAREST_FIRST`, the row in `detail.nodes` or *others* or −1, the score."""
+    place, hidden = nodes.place[out], nodes.hidden[out]
+    verdicts = np.full(len(out), _NEARNESS[Verdict.NOT_VISIBLE], np.int64)
+    verdicts[hidden == Hidden.SPACE] = _NEARNESS[Verdict.OTHER_SPACE]
+    verdicts[_rests_on_nothing(detail.view, nodes.node[out], hidden)] = _NEARNESS[Verdict.NO_PROVENANCE]
+    row, score = np.full(len(out), -1, np.int64), np.full(len(out), _UNSCORED)
+
+    visible = np.flatnonzero(hidden == Hidden.NOTHING)
+    looked_at, at = _looked_up(detail.nodes.places, place[visible])
+    known, at = visible[looked_at], at[looked_at]
+    of_fate = np.array([_NEARNESS[_OF_FATE[fate]] for fate in Fate], np.int64)
+    verdicts[known], row[known], score[known] = of_fate[detail.fate[at]], at, detail.nodes.score[at]
+    # A node may rest on more than was given before, and be in the pool with that alone.
+    offered = known[detail.fate[at] == Fate.OFFERED]
+    span = detail.view.columns.links.span[nodes.link[out[offered]]]
+    is_given = Given(detail.view, detail.query.exclusions).repeated(span) != NONE
+    verdicts[offered[is_given]] = _NEARNESS[Verdict.EXCLUDED]
+
+    unseen = visible[~looked_at]
+    too_large = _too_large(detail, place[unseen])
+    verdicts[unseen] = np.where(too_large, _NEARNESS[Verdict.WINDOW_TOO_LARGE], _NEARNESS[Verdict.NOT_FOUND])
+    unseen = unseen[~too_large]
+    scored, at = _looked_up(others.places, place[unseen])
+    row[unseen[scored]], score[unseen[scored]] = at[scored], others.score[at[scored]]
+    return verdicts, row, score
 
 
 def better_windows(detail: RecallDetail, windows: Sequence[int]) -> list[SpanRef | None]:

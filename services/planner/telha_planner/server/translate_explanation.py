@@ -1,7 +1,8 @@
 """
 An explanation on the wire, as much of it as the message has room for.
 
-Rule: what is left out stands at the end of the order, and is counted; the plan itself is never shortened.
+Rule: what is left out stands at the end of the order, and is counted; the plan itself is never shortened, and every
+subject that was asked about is answered.
 """
 
 from typing import TypeVar
@@ -10,9 +11,19 @@ from telha.context.v1 import context_pb2
 from telha.planner.v1 import explanation_pb2, plan_pb2, planner_pb2
 
 from telha_planner.answers import Answer
-from telha_planner.core.explained import ExplainedSpan, Explanation, ScoreConstants, ScoreParts
+from telha_planner.core.explained import (
+    ExplainedNode,
+    ExplainedSpan,
+    ExplainedSubject,
+    Explanation,
+    ScoreConstants,
+    ScoreParts,
+    TimeAxis,
+    Verdict,
+)
 from telha_planner.core.model import Outcome, SpanRef
 from telha_planner.core.request import Leg, format_uuid
+from telha_planner.core.subject import Subject
 
 from .translate_plan import CLASS_ON_THE_WIRE
 from .translate_trace import framed
@@ -32,6 +43,11 @@ LEG_ON_THE_WIRE = {
     Leg.SEMANTIC: plan_pb2.LEG_SEMANTIC,
     Leg.LEXICAL: plan_pb2.LEG_LEXICAL,
 }
+VERDICT_ON_THE_WIRE = {verdict: f"VERDICT_{verdict.name}" for verdict in Verdict}
+AXIS_ON_THE_WIRE = {
+    TimeAxis.VALID_TIME: explanation_pb2.TIME_AXIS_VALID_TIME,
+    TimeAxis.TX_TIME: explanation_pb2.TIME_AXIS_TX_TIME,
+}
 _COUNT_BYTES = 32
 """More than the fields beside the spans grow by, and the length of the explanation in its answer."""
 
@@ -49,6 +65,12 @@ def explanation_message(explanation: Explanation, room: int) -> explanation_pb2.
         constants=None if explanation.constants is None else _constants(explanation.constants),
     )
     room -= message.ByteSize() + _COUNT_BYTES
+    for subject in explanation.subjects:
+        answered = explained_subject(subject)
+        if framed(answered.ByteSize()) > room:
+            _leave_out(answered)
+        room -= framed(answered.ByteSize())
+        message.subjects.append(answered)
     told = 0
     for span in explanation.spans:
         made = explained_span(span)
@@ -94,6 +116,44 @@ def explained_span(of: ExplainedSpan) -> explanation_pb2.ExplainedSpan:
     )
 
 
+def explained_subject(of: ExplainedSubject) -> explanation_pb2.ExplainedSubject:
+    """The answer to "why not?" for one subject on the wire."""
+    return explanation_pb2.ExplainedSubject(
+        subject=subject_message(of.subject),
+        verdict=VERDICT_ON_THE_WIRE[of.verdict],
+        candidates=[explained_span(span) for span in of.candidates],
+        candidates_left_out=of.candidates_left_out,
+        nodes=[explained_node(node) for node in of.nodes],
+        nodes_left_out=of.nodes_left_out,
+        because=of.because,
+    )
+
+
+def explained_node(of: ExplainedNode) -> explanation_pb2.ExplainedNode:
+    """A node that was no candidate on the wire."""
+    return explanation_pb2.ExplainedNode(
+        node_id=format_uuid(of.node_id),
+        type=of.type,
+        span=span_message(of.span),
+        verdict=VERDICT_ON_THE_WIRE[of.verdict],
+        score=None if of.score is None else score_message(of.score),
+        ranks=[explanation_pb2.LegRank(leg=LEG_ON_THE_WIRE[leg], rank=rank) for leg, rank in of.ranks],
+        axis=None if of.axis is None else AXIS_ON_THE_WIRE[of.axis],
+        since_us=of.since,
+        until_us=of.until,
+        instead=None if of.instead is None else span_message(of.instead),
+        because=of.because,
+    )
+
+
+def subject_message(subject: Subject) -> explanation_pb2.Subject:
+    """What was asked about, as it was asked."""
+    if isinstance(subject, SpanRef):
+        return explanation_pb2.Subject(span=span_message(subject))
+    named = explanation_pb2.SourceSubject(source=subject.source, section=subject.section)
+    return explanation_pb2.Subject(source=named)
+
+
 def score_message(of: ScoreParts) -> explanation_pb2.ScoreParts:
     """The parts of a score on the wire."""
     return explanation_pb2.ScoreParts(
@@ -124,6 +184,13 @@ def span_message(span: SpanRef) -> plan_pb2.SpanRef:
         start=span.start,
         end=span.end,
     )
+
+
+def _leave_out(subject: explanation_pb2.ExplainedSubject) -> None:
+    """Keep of *subject* its verdict and its sentence, and count the rest."""
+    subject.candidates_left_out += len(subject.candidates)
+    subject.nodes_left_out += len(subject.nodes)
+    del subject.candidates[:], subject.nodes[:]
 
 
 def _constants(of: ScoreConstants) -> explanation_pb2.ScoreConstants:

@@ -25,6 +25,7 @@ from telha_planner.core.request import (
 )
 
 from .translate_properties import read_conditions
+from .translate_subjects import read_subjects
 
 _LEGS: dict[int, Leg] = {
     plan_pb2.LEG_STRUCTURED: Leg.STRUCTURED,
@@ -73,8 +74,7 @@ def read_plan(message: Asking) -> tuple[PlanRequest, Sent]:
         legs = [_leg(index, leg) for index, leg in enumerate(message.legs)]
         fields["legs"] = frozenset(legs)
         sent["legs"] = [leg.value for leg in legs]
-    if message.explain:
-        fields["explain"] = sent["explain"] = True
+    _read_explain(message, fields, sent)
     if message.HasField("exclude"):
         check_excluded_traces(message.exclude.trace_ids)
         sent["exclude"] = {"traceIds": list(message.exclude.trace_ids)}
@@ -99,8 +99,7 @@ def read_select(message: planner_pb2.SelectRequest) -> tuple[SelectRequest, Sent
         _read_budget(message.budget, fields, sent)
     if message.allow_ungrounded:
         fields["allow_ungrounded"] = sent["allowUngrounded"] = True
-    if message.explain:
-        fields["explain"] = sent["explain"] = True
+    _read_explain(message, fields, sent)
     pool = []
     sent_pool = []
     for index, fragment in enumerate(message.pool):
@@ -228,6 +227,13 @@ def _read_vector(message: Asking, fields: dict[str, Any], sent: Sent) -> None:
     sent["vector"] = {"values": list(fields["vector"])}
     if vector.HasField("model"):
         fields["vector_model"] = sent["vector"]["model"] = vector.model
+
+
+def _read_explain(message: Asking | planner_pb2.SelectRequest, fields: dict[str, Any], sent: Sent) -> None:
+    if message.explain:
+        fields["explain"] = sent["explain"] = True
+    if message.why_not:
+        fields["why_not"], sent["whyNot"] = read_subjects(message.why_not)
 
 
 def _read_budget(budget: plan_pb2.Budget, fields: dict[str, Any], sent: Sent) -> None:

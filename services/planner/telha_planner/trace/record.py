@@ -142,7 +142,7 @@ def encode_record(
             "stats": stats_map(stats),
             "pool": None if pool is None else [_pool_row(entry) for entry in pool],
             "error": error,
-            "explained": None if explanation is None else explained_map(explanation),
+            "explained": explained_map(explanation) if explanation is not None and explanation.is_told else None,
         }
     )
     return encoded

@@ -9,7 +9,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class BuildRequest(_message.Message):
-    __slots__ = ("question", "query", "vector", "expand_depth", "window", "budget", "model", "spaces", "max_frac_per_source", "span_overhead_tokens", "legs", "include", "min_similarity", "explain", "exclude")
+    __slots__ = ("question", "query", "vector", "expand_depth", "window", "budget", "model", "spaces", "max_frac_per_source", "span_overhead_tokens", "legs", "include", "min_similarity", "explain", "why_not", "exclude")
     QUESTION_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     VECTOR_FIELD_NUMBER: _ClassVar[int]
@@ -24,6 +24,7 @@ class BuildRequest(_message.Message):
     INCLUDE_FIELD_NUMBER: _ClassVar[int]
     MIN_SIMILARITY_FIELD_NUMBER: _ClassVar[int]
     EXPLAIN_FIELD_NUMBER: _ClassVar[int]
+    WHY_NOT_FIELD_NUMBER: _ClassVar[int]
     EXCLUDE_FIELD_NUMBER: _ClassVar[int]
     question: str
     query: _plan_pb2.NodeQuery
@@ -39,8 +40,9 @@ class BuildRequest(_message.Message):
     include: Include
     min_similarity: float
     explain: bool
+    why_not: _containers.RepeatedCompositeFieldContainer[_explanation_pb2.Subject]
     exclude: _plan_pb2.Exclude
-    def __init__(self, question: _Optional[str] = ..., query: _Optional[_Union[_plan_pb2.NodeQuery, _Mapping]] = ..., vector: _Optional[_Union[_plan_pb2.QueryVector, _Mapping]] = ..., expand_depth: _Optional[int] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ..., budget: _Optional[_Union[_plan_pb2.Budget, _Mapping]] = ..., model: _Optional[str] = ..., spaces: _Optional[_Iterable[str]] = ..., max_frac_per_source: _Optional[float] = ..., span_overhead_tokens: _Optional[int] = ..., legs: _Optional[_Iterable[_Union[_plan_pb2.Leg, str]]] = ..., include: _Optional[_Union[Include, _Mapping]] = ..., min_similarity: _Optional[float] = ..., explain: _Optional[bool] = ..., exclude: _Optional[_Union[_plan_pb2.Exclude, _Mapping]] = ...) -> None: ...
+    def __init__(self, question: _Optional[str] = ..., query: _Optional[_Union[_plan_pb2.NodeQuery, _Mapping]] = ..., vector: _Optional[_Union[_plan_pb2.QueryVector, _Mapping]] = ..., expand_depth: _Optional[int] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ..., budget: _Optional[_Union[_plan_pb2.Budget, _Mapping]] = ..., model: _Optional[str] = ..., spaces: _Optional[_Iterable[str]] = ..., max_frac_per_source: _Optional[float] = ..., span_overhead_tokens: _Optional[int] = ..., legs: _Optional[_Iterable[_Union[_plan_pb2.Leg, str]]] = ..., include: _Optional[_Union[Include, _Mapping]] = ..., min_similarity: _Optional[float] = ..., explain: _Optional[bool] = ..., why_not: _Optional[_Iterable[_Union[_explanation_pb2.Subject, _Mapping]]] = ..., exclude: _Optional[_Union[_plan_pb2.Exclude, _Mapping]] = ...) -> None: ...
 
 class Include(_message.Message):
     __slots__ = ("open_questions", "scores", "stats")

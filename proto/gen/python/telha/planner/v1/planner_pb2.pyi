@@ -10,7 +10,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class PlanRequest(_message.Message):
-    __slots__ = ("question", "query", "vector", "expand_depth", "window", "budget", "model", "spaces", "max_frac_per_source", "span_overhead_tokens", "legs", "allow_ungrounded", "min_similarity", "explain", "exclude")
+    __slots__ = ("question", "query", "vector", "expand_depth", "window", "budget", "model", "spaces", "max_frac_per_source", "span_overhead_tokens", "legs", "allow_ungrounded", "min_similarity", "explain", "why_not", "exclude")
     QUESTION_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     VECTOR_FIELD_NUMBER: _ClassVar[int]
@@ -25,6 +25,7 @@ class PlanRequest(_message.Message):
     ALLOW_UNGROUNDED_FIELD_NUMBER: _ClassVar[int]
     MIN_SIMILARITY_FIELD_NUMBER: _ClassVar[int]
     EXPLAIN_FIELD_NUMBER: _ClassVar[int]
+    WHY_NOT_FIELD_NUMBER: _ClassVar[int]
     EXCLUDE_FIELD_NUMBER: _ClassVar[int]
     question: str
     query: _plan_pb2.NodeQuery
@@ -40,8 +41,9 @@ class PlanRequest(_message.Message):
     allow_ungrounded: bool
     min_similarity: float
     explain: bool
+    why_not: _containers.RepeatedCompositeFieldContainer[_explanation_pb2.Subject]
     exclude: _plan_pb2.Exclude
-    def __init__(self, question: _Optional[str] = ..., query: _Optional[_Union[_plan_pb2.NodeQuery, _Mapping]] = ..., vector: _Optional[_Union[_plan_pb2.QueryVector, _Mapping]] = ..., expand_depth: _Optional[int] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ..., budget: _Optional[_Union[_plan_pb2.Budget, _Mapping]] = ..., model: _Optional[str] = ..., spaces: _Optional[_Iterable[str]] = ..., max_frac_per_source: _Optional[float] = ..., span_overhead_tokens: _Optional[int] = ..., legs: _Optional[_Iterable[_Union[_plan_pb2.Leg, str]]] = ..., allow_ungrounded: _Optional[bool] = ..., min_similarity: _Optional[float] = ..., explain: _Optional[bool] = ..., exclude: _Optional[_Union[_plan_pb2.Exclude, _Mapping]] = ...) -> None: ...
+    def __init__(self, question: _Optional[str] = ..., query: _Optional[_Union[_plan_pb2.NodeQuery, _Mapping]] = ..., vector: _Optional[_Union[_plan_pb2.QueryVector, _Mapping]] = ..., expand_depth: _Optional[int] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ..., budget: _Optional[_Union[_plan_pb2.Budget, _Mapping]] = ..., model: _Optional[str] = ..., spaces: _Optional[_Iterable[str]] = ..., max_frac_per_source: _Optional[float] = ..., span_overhead_tokens: _Optional[int] = ..., legs: _Optional[_Iterable[_Union[_plan_pb2.Leg, str]]] = ..., allow_ungrounded: _Optional[bool] = ..., min_similarity: _Optional[float] = ..., explain: _Optional[bool] = ..., why_not: _Optional[_Iterable[_Union[_explanation_pb2.Subject, _Mapping]]] = ..., exclude: _Optional[_Union[_plan_pb2.Exclude, _Mapping]] = ...) -> None: ...
 
 class PlanResponse(_message.Message):
     __slots__ = ("plan", "window", "explanation")
@@ -70,7 +72,7 @@ class Fragment(_message.Message):
     def __init__(self, span: _Optional[_Union[_plan_pb2.SpanRef, _Mapping]] = ..., kind: _Optional[str] = ..., span_class: _Optional[_Union[_plan_pb2.SpanClass, str]] = ..., text: _Optional[str] = ..., tokens: _Optional[int] = ..., score: _Optional[float] = ...) -> None: ...
 
 class SelectRequest(_message.Message):
-    __slots__ = ("pool", "question", "budget", "model", "max_frac_per_source", "span_overhead_tokens", "allow_ungrounded", "explain")
+    __slots__ = ("pool", "question", "budget", "model", "max_frac_per_source", "span_overhead_tokens", "allow_ungrounded", "explain", "why_not")
     POOL_FIELD_NUMBER: _ClassVar[int]
     QUESTION_FIELD_NUMBER: _ClassVar[int]
     BUDGET_FIELD_NUMBER: _ClassVar[int]
@@ -79,6 +81,7 @@ class SelectRequest(_message.Message):
     SPAN_OVERHEAD_TOKENS_FIELD_NUMBER: _ClassVar[int]
     ALLOW_UNGROUNDED_FIELD_NUMBER: _ClassVar[int]
     EXPLAIN_FIELD_NUMBER: _ClassVar[int]
+    WHY_NOT_FIELD_NUMBER: _ClassVar[int]
     pool: _containers.RepeatedCompositeFieldContainer[Fragment]
     question: str
     budget: _plan_pb2.Budget
@@ -87,7 +90,8 @@ class SelectRequest(_message.Message):
     span_overhead_tokens: int
     allow_ungrounded: bool
     explain: bool
-    def __init__(self, pool: _Optional[_Iterable[_Union[Fragment, _Mapping]]] = ..., question: _Optional[str] = ..., budget: _Optional[_Union[_plan_pb2.Budget, _Mapping]] = ..., model: _Optional[str] = ..., max_frac_per_source: _Optional[float] = ..., span_overhead_tokens: _Optional[int] = ..., allow_ungrounded: _Optional[bool] = ..., explain: _Optional[bool] = ...) -> None: ...
+    why_not: _containers.RepeatedCompositeFieldContainer[_explanation_pb2.Subject]
+    def __init__(self, pool: _Optional[_Iterable[_Union[Fragment, _Mapping]]] = ..., question: _Optional[str] = ..., budget: _Optional[_Union[_plan_pb2.Budget, _Mapping]] = ..., model: _Optional[str] = ..., max_frac_per_source: _Optional[float] = ..., span_overhead_tokens: _Optional[int] = ..., allow_ungrounded: _Optional[bool] = ..., explain: _Optional[bool] = ..., why_not: _Optional[_Iterable[_Union[_explanation_pb2.Subject, _Mapping]]] = ...) -> None: ...
 
 class SelectResponse(_message.Message):
     __slots__ = ("plan", "explanation")
