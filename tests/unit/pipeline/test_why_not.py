@@ -352,3 +352,23 @@ def test_an_answer_without_pool_still_answers(parts):
     assert why_one(parts, "harbour", SourceSubject("notes.md")).verdict is Verdict.UNKNOWN
     parts.remember("notes.md", HARBOUR)
     assert why_one(parts, "cheese", SourceSubject("notes.md", "Bread")).verdict is Verdict.NOT_FOUND
+
+
+def test_what_was_given_before_names_what_it_repeats(parts):
+    """X6, C11: left out because an earlier call gave it, wholly or in part of a node."""
+    source = parts.remember("notes.md", HARBOUR)
+    version = version_of(parts, "harbour")
+    parts.remember("other.md", "The harbour master opens the harbour.")
+    given = at(source, version, HARBOUR, "The harbour opens at six.")
+    told = why_one(parts, "when does the harbour open", given, exclusions=(given,))
+    node = told.nodes[0]
+    assert told.verdict is node.verdict is Verdict.EXCLUDED
+    assert node.instead == given
+    assert node.because.startswith("was given by an earlier call that is to be left out: [")
+    other = at(source, version, HARBOUR, "Bread is baked at four.")
+    both = uuid4()
+    record = NodeRecord(both.bytes, "main", "fact", "{}", provenance=(given, other))
+    parts.writer.put_nodes(tenant_of(parts), [record])
+    told = why_one(parts, "when does the harbour open", given, exclusions=(given,))
+    assert both.bytes in {node.node_id for node in told.nodes if node.verdict is Verdict.EXCLUDED}
+    assert why_one(parts, "when does the harbour open", other, exclusions=(given,)).verdict is Verdict.CANDIDATE

@@ -54,6 +54,9 @@ def because(judged: Judged, detail: RecallDetail, instead: SpanRef | None, token
             return "overlaps a better window, and of overlapping windows only the best is offered"
         case Verdict.POOL_CAPPED:
             return f"scores {_number(_score(judged))}; {POOL_NODES:,} nodes come before it, and the pool holds no more"
+        case Verdict.EXCLUDED:
+            given = "" if instead is None else f": [{instead.start}:{instead.end}) of this version of its source"
+            return f"was given by an earlier call that is to be left out{given}"
     if judged.place < 0:
         return "the node is visible, but rests on nothing any more"
     return "its text cannot be read: the version of the source is missing, or shorter than the span"
