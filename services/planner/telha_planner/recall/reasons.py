@@ -57,9 +57,8 @@ def because(judged: Judged, detail: RecallDetail, instead: SpanRef | None, token
         case Verdict.EXCLUDED:
             given = "" if instead is None else f": [{instead.start}:{instead.end}) of this version of its source"
             return f"was given by an earlier call that is to be left out{given}"
-    if judged.place < 0:
-        return "the node is visible, but rests on nothing any more"
-    return "its text cannot be read: the version of the source is missing, or shorter than the span"
+        case _:
+            return _nothing_to_cite(judged)
 
 
 def instant(time: int) -> str:
@@ -87,6 +86,12 @@ def ordinal(number: int) -> str:
     """`1st`, `2nd`, `11th`, `1,003rd`."""
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number:,}{ending}"
+
+
+def _nothing_to_cite(judged: Judged) -> str:
+    if judged.place < 0:
+        return "the node is visible, but rests on nothing any more"
+    return "its text cannot be read: the version of the source is missing, or shorter than the span"
 
 
 def _hidden(judged: Judged, detail: RecallDetail, instead: SpanRef | None) -> str:
