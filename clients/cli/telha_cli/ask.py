@@ -50,6 +50,7 @@ def context(
     expand_depth: given.Depth = None,
     legs: given.Legs = None,
     min_similarity: given.Floor = None,
+    explain: given.Explain = False,
     address: given.Address = None,
     key: given.Key = None,
     data: given.Data = None,
@@ -73,6 +74,7 @@ def context(
         expand_depth=expand_depth,
         legs=calls.listed(legs),
         min_similarity=min_similarity,
+        explain=explain or None,
     )
     with calls.opened(address, key, data, os.environ) as service:
         answer = service.context(options)
@@ -95,6 +97,7 @@ def plan(
     legs: given.Legs = None,
     min_similarity: given.Floor = None,
     allow_ungrounded: given.Ungrounded = False,
+    explain: given.Explain = False,
     address: given.Address = None,
     key: given.Key = None,
     data: given.Data = None,
@@ -119,6 +122,7 @@ def plan(
         legs=calls.listed(legs),
         min_similarity=min_similarity,
         allow_ungrounded=allow_ungrounded or None,
+        explain=explain or None,
     )
     with calls.opened(address, key, data, os.environ) as service:
         answer = service.plan(options)
@@ -144,6 +148,7 @@ def select(
     max_frac_per_source: given.Share = None,
     span_overhead_tokens: given.Overhead = None,
     allow_ungrounded: given.Ungrounded = False,
+    explain: given.Explain = False,
     address: given.Address = None,
     key: given.Key = None,
     data: given.Data = None,
@@ -161,6 +166,7 @@ def select(
         max_frac_per_source=max_frac_per_source,
         span_overhead_tokens=span_overhead_tokens,
         allow_ungrounded=allow_ungrounded or None,
+        explain=explain or None,
     )
     with calls.opened(address, key, data, os.environ) as service:
         answer = service.select(fragments, told | options)

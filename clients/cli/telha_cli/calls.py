@@ -20,6 +20,7 @@ from telha_client import (
     NotFound,
     PermissionDenied,
     TelhaError,
+    Trace,
     Unauthenticated,
     as_json,
     trace_hash,
@@ -199,9 +200,7 @@ class Service:
 
     def trace(self, trace_id: str) -> Json:
         """One trace."""
-        answer = _json(self._client.trace(trace_id))
-        left_out = {"poolLeftOut": answer["poolLeftOut"]} if answer["poolLeftOut"] else {}
-        return {**answer["summary"], "record": _in_order(answer["record"]), **left_out}
+        return trace_json(self._client.trace(trace_id))
 
     def replayed(self, trace_id: str) -> Json:
         """A trace's plan made anew beside what was recorded."""
@@ -257,10 +256,7 @@ class Service:
 
     def name_of(self, source_id: str) -> str | None:
         """The name of a source; None where the key may not read it, or where it is not true now."""
-        try:
-            return self._client.memory.source(source_id).source.name
-        except (NotFound, PermissionDenied):
-            return None
+        return name_of(self._client, source_id)
 
     def query(self, find: str, limit: int, options: Json, token: str = "") -> Json:
         """At most *limit* nodes by id, behind the list that ended with *token*; a token if there are more."""
@@ -287,6 +283,21 @@ class Service:
         """
         answer = _json(self._client.memory.erase_source(source_id, idempotency_key=once))
         return {("txTime" if name == "tx" else name): value for name, value in answer.items()}
+
+
+def name_of(client: Client, source_id: str, version: int | None = None) -> str | None:
+    """The name of a source, or of one version; None where the key may not read it, or where it is not true now."""
+    try:
+        return client.memory.source(source_id, version=version).source.name
+    except (NotFound, PermissionDenied):
+        return None
+
+
+def trace_json(trace: Trace) -> Json:
+    """*trace* as REST answers it."""
+    answer = _json(trace)
+    left_out = {name: answer[name] for name in ("poolLeftOut", "explainedLeftOut") if answer.get(name)}
+    return {**answer["summary"], "record": _in_order(answer["record"]), **left_out}
 
 
 def problem_of(error: TelhaError, address: str) -> Problem:

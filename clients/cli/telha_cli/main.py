@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from . import administering, ask, stored, system
+from . import administering, ask, showing, stored, system
 from .problems import FAILED, INTERRUPTED, USAGE, Problem, tell
 
 
@@ -34,6 +34,7 @@ system.register(app)
 ask.register(app)
 stored.register(app)
 administering.register(app)
+showing.register()
 
 
 @app.callback()

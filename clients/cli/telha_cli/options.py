@@ -115,6 +115,9 @@ Floor = Annotated[
         show_default=False,
     ),
 ]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Show each candidate too, and why it is in the plan or out of it.")
+]
 IdempotencyKey = Annotated[
     str | None,
     typer.Option("--idempotency-key", metavar="KEY", help="Carry the call out once.", show_default=False),

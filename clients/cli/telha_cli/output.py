@@ -2,15 +2,14 @@
 Where an answer goes: to a program as JSON, or to a person as `render` and `tables` draw it.
 
 Rule 1: into a pipe or a file every line is whole, however long: `grep` and `cut` read lines. `COLUMNS` says otherwise.
-Rule 2: what an output cannot write (an encoding other than UTF-8) is written as an escape, never an error.
+Rule 2: for an output that is not UTF-8 bars and dots become ASCII, and what it cannot write an escape, never an error.
 """
 
-import io
 import json
 import os
 import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from .escapes import escaped
 
@@ -21,6 +20,9 @@ Json = Mapping[str, Any]
 
 _WHOLE = 1_000_000
 """Cells of a line that is not wrapped; no line of an answer is longer."""
+_PLAIN = str.maketrans(
+    {"█": "#", "░": ".", "│": "|", "→": "->", "−": "-", "·": "-", "…": "...", "“": '"', "”": '"', "✓": "+"}
+)
 
 
 def show_text(text: str, about: "RenderableType") -> None:
@@ -40,25 +42,23 @@ def show(answer: Json, drawn: "Callable[[Json], RenderableType]", *, as_json: bo
     if as_json:
         sys.stdout.write(escaped(json.dumps(answer, ensure_ascii=not _utf8(), indent=2, allow_nan=False)) + "\n")
         return
-    _draw(drawn(answer), sys.stdout)
+    _draw(drawn(answer))
 
 
-def _draw(what: "RenderableType", out: TextIO) -> None:
+def _draw(what: "RenderableType") -> None:
     from rich.console import Console
 
     from . import render
 
-    if out.isatty() or "COLUMNS" in os.environ:
-        if isinstance(out, io.TextIOWrapper):
-            out.reconfigure(errors="backslashreplace")
-        render.console().print(what)
-        return
-    console = Console(file=out, width=_WHOLE, highlight=False, markup=False)
+    out = sys.stdout
+    wraps = out.isatty() or "COLUMNS" in os.environ
+    console = render.console() if wraps else Console(file=out, width=_WHOLE, highlight=False, markup=False)
     with console.capture() as captured:
         console.print(what)
-    lines = "\n".join(line.rstrip() for line in captured.get().split("\n"))
-    encoding = out.encoding or "ascii"
-    out.write(lines.encode(encoding, "backslashreplace").decode(encoding))
+    text = "\n".join(line.rstrip() for line in captured.get().split("\n"))
+    if not _utf8():
+        text = text.translate(_PLAIN).encode(out.encoding, "backslashreplace").decode(out.encoding)
+    out.write(text)
 
 
 def _utf8() -> bool:

@@ -55,6 +55,7 @@ class _Body(_Strict):
     max_frac_per_source: float | None = None
     span_overhead_tokens: int | None = None
     allow_ungrounded: bool = False
+    explain: bool = False
 
 
 def read(path: Path) -> tuple[list[Fragment], dict[str, Any]]:
@@ -100,6 +101,7 @@ def read(path: Path) -> tuple[list[Fragment], dict[str, Any]]:
         "max_frac_per_source": body.max_frac_per_source,
         "span_overhead_tokens": body.span_overhead_tokens,
         "allow_ungrounded": body.allow_ungrounded or None,
+        "explain": body.explain or None,
     }
     return [_fragment(fragment) for fragment in body.pool], {k: v for k, v in told.items() if v is not None}
 

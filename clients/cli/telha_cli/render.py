@@ -60,7 +60,7 @@ def context(answer: Json) -> RenderableType:
             **{name: stats.get(name, 0) for name in ("capSkipped", "budgetSkipped", "unpackable", "spanLimitSkipped")},
         }
         parts += [_budget(stats["budget"], stats), _counts(counts)]
-    parts.append(_proof(answer))
+    parts += [_proof(answer), *_explained(answer)]
     return Group(*parts)
 
 
@@ -74,7 +74,7 @@ def plan(answer: Json) -> RenderableType:
         "stranded": stats["budgetStrandedByCap"],
     }
     spans = _spans(answer["spans"]) if answer["spans"] else _why_empty(stats, "Nothing matches; the plan is empty.")
-    return Group(spans, _budget(budget, stats), _counts(stats), _proof(answer))
+    return Group(spans, _budget(budget, stats), _counts(stats), _proof(answer), *_explained(answer))
 
 
 def rows(titles: Sequence[str], lines: Sequence[Sequence[str]]) -> RenderableType:
@@ -112,6 +112,13 @@ def instant(value: int | str) -> str:
 def second(value: int | str) -> str:
     """An instant in a table, to the second."""
     return instants.show(value, to_the_second=True) if isinstance(value, int) else value
+
+
+def _explained(answer: Json) -> list[RenderableType]:
+    from . import render_explanation
+
+    told = answer.get("explanation")
+    return [] if told is None else [Text(""), render_explanation.explanation(told)]
 
 
 def _why_empty(stats: Json, without_pool: str) -> RenderableType:

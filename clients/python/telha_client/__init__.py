@@ -43,6 +43,7 @@ from .explanation import (
     ExplainedSubject,
     Explanation,
     LegRank,
+    ScoreConstants,
     ScoreParts,
 )
 from .inputs import Artifact, Clarification, Document, Edge, Fragment, Node, NodeVector, Span, WhyNot
@@ -136,6 +137,7 @@ __all__ = [
     "Removed",
     "Replay",
     "ReweighedSpan",
+    "ScoreConstants",
     "ScoreParts",
     "Source",
     "SourceText",

@@ -31,6 +31,7 @@ class ScoreParts:
         source: What else of its source was found, in [0, 1].
         speaker: How far somebody says it whom the question names, in [0, 1].
         days: Factor of the days that the question names.
+        window: Factor of a window, which joins several passages; 1 for all else.
         decay, hops, path: Of the path over which it was reached, both ends included; 1, 0 and empty for what a leg
             found itself.
         structured: The structured query found it, which makes the score 1.
@@ -47,12 +48,35 @@ class ScoreParts:
     source: float
     speaker: float
     days: float
+    window: float
     decay: float
     hops: int
     path: tuple[str, ...]
     structured: bool
     evidence: float | None
     legs: tuple[LegRank, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreConstants:
+    """
+    The constants of a call's scores; docs/scoring.md says how they make a score of its parts.
+
+    Attributes:
+        semantic_share: Share of the semantic part: 1 without a question, 0 without a vector.
+        context_weight, source_weight, speaker_weight: Weights of the parts of these names.
+        greatest: What the parts of the best node make together: all others are measured against it.
+        sharpening: Power of what then lies in [0, 1]: it is the similarity.
+        alpha: The score is the similarity to this power, times the decay to the power of 1 less this.
+    """
+
+    semantic_share: float
+    context_weight: float
+    source_weight: float
+    speaker_weight: float
+    greatest: float
+    sharpening: int
+    alpha: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +187,9 @@ class Explanation:
         spans: In packing order, duplicates after all others, heaviest first; empty unless `explain` was asked for.
         spans_left_out: Candidates at the end of that order which were too many for one answer.
         source_cap: Tokens that one source may take.
-        top_k: How many nodes each leg may find.
+        top_k: How many nodes each leg but the structured one may find; 0 of `select`.
         subjects: In the order of `why_not`.
+        constants: None of `select`, and where there is neither a question nor a vector.
     """
 
     spans: tuple[ExplainedSpan, ...]
@@ -172,6 +197,7 @@ class Explanation:
     source_cap: int
     top_k: int
     subjects: tuple[ExplainedSubject, ...]
+    constants: ScoreConstants | None
 
     def __repr__(self) -> str:
         return f"<Explanation of {len(self.spans)} candidates and {len(self.subjects)} subjects>"

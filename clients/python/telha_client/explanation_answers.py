@@ -12,6 +12,7 @@ from .explanation import (
     ExplainedSubject,
     Explanation,
     LegRank,
+    ScoreConstants,
     ScoreParts,
 )
 from .inputs import Span, WhyNot
@@ -44,6 +45,7 @@ def explanation(message: explanation_pb2.Explanation) -> Explanation:
         source_cap=message.source_cap,
         top_k=message.top_k,
         subjects=tuple(map(_subject, message.subjects)),
+        constants=_constants(message.constants) if message.HasField("constants") else None,
     )
 
 
@@ -86,12 +88,25 @@ def _score(message: explanation_pb2.ScoreParts) -> ScoreParts:
         source=message.source,
         speaker=message.speaker,
         days=message.days,
+        window=message.window,
         decay=message.decay,
         hops=message.hops,
         path=tuple(message.path),
         structured=message.structured,
         evidence=message.evidence if message.HasField("evidence") else None,
         legs=tuple(map(_rank, message.legs)),
+    )
+
+
+def _constants(message: explanation_pb2.ScoreConstants) -> ScoreConstants:
+    return ScoreConstants(
+        semantic_share=message.semantic_share,
+        context_weight=message.context_weight,
+        source_weight=message.source_weight,
+        speaker_weight=message.speaker_weight,
+        greatest=message.greatest,
+        sharpening=message.sharpening,
+        alpha=message.alpha,
     )
 
 

@@ -13,7 +13,7 @@ from telha.planner.v1 import plan_pb2, planner_pb2
 
 from . import responses
 from .errors import invalid
-from .explaining import put_span
+from .explaining import fill_explain, put_span
 from .fields import extend, micros, named, put, utf8
 from .inputs import Artifact, Clarification, Document, Edge, Fragment, Instant, Node
 from .options import ContextOptions, PlanOptions, ReadOptions, SelectOptions, check
@@ -331,8 +331,9 @@ def _trace_of(answer: str | Plan | Context) -> str:
 def _fill_limits(message: Any, options: Mapping[str, Any]) -> None:  # noqa: ANN401 (three messages alike)
     put(message.budget, "max_tokens", options.get("max_tokens"), "budget")
     put(message.budget, "max_spans", options.get("max_spans"), "budget")
-    for name in ("model", "max_frac_per_source", "span_overhead_tokens", "explain"):
+    for name in ("model", "max_frac_per_source", "span_overhead_tokens"):
         put(message, name, options.get(name))
+    fill_explain(message, options)
 
 
 def _put_window(message: Any, valid_time: Instant | None, tx_time: Instant | None) -> None:  # noqa: ANN401 (as above)

@@ -10,7 +10,7 @@ from telha.planner.v1 import plan_pb2, planner_pb2
 from telha.trace.v1 import traces_pb2
 
 from .explanation import Explanation
-from .explanation_answers import CLASSES, span
+from .explanation_answers import CLASSES, explained, span
 from .results import (
     BudgetStats,
     Committed,
@@ -53,13 +53,13 @@ _OUTCOMES = {
 def plan(raw: bytes) -> Plan:
     """From `PlanResponse`."""
     message = planner_pb2.PlanResponse.FromString(raw)
-    return planned(message.plan, _window(message.window), None)
+    return planned(message.plan, _window(message.window), explained(message))
 
 
 def select(raw: bytes) -> Plan:
     """From `SelectResponse`."""
     message = planner_pb2.SelectResponse.FromString(raw)
-    return planned(message.plan, None, None)
+    return planned(message.plan, None, explained(message))
 
 
 def context(raw: bytes) -> Context:
@@ -75,6 +75,7 @@ def context(raw: bytes) -> Context:
         trace_id=message.trace_id,
         plan_hash=message.plan_hash,
         window=_window(message.window),
+        explanation=explained(message),
     )
 
 
@@ -167,7 +168,7 @@ def trace(raw: bytes) -> Trace:
     """From `GetResponse`."""
     message = traces_pb2.GetResponse.FromString(raw)
     record = _whole_numbers(json_format.MessageToDict(message.record))
-    return Trace(_summary(message.summary), record, message.pool_left_out)
+    return Trace(_summary(message.summary), record, message.pool_left_out, message.explained_left_out)
 
 
 def traces(raw: bytes) -> Page[TraceSummary]:

@@ -335,11 +335,13 @@ class Trace:
 
     Attributes:
         pool_left_out: Rows at the end of the record's `pool` that were too many for one answer; 0: the record is whole.
+        explained_left_out: The same of the rows of the record's `explained`.
     """
 
     summary: TraceSummary
     record: Mapping[str, Any]
     pool_left_out: int = 0
+    explained_left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from telha.context.v1 import context_pb2
 
 from telha_gateway.dto import planning, plans
 from telha_gateway.dto.coordinates import CLASS_NAMES, UNKNOWN_CLASS, ClassField
+from telha_gateway.dto.explanation import Explain, Explanation, explained
 from telha_gateway.dto.plans import LegCounts, PlanStats, ReadWindow
 from telha_gateway.dto.shape import Given, Micros, PlanHash, Sent, Uuid
 
@@ -38,6 +39,7 @@ class ContextRequest(Sent):
     include: Include | None = None
     min_similarity: planning.Floor | None = None
     exclude: planning.Exclude | None = None
+    explain: Explain | None = None
 
 
 class ItemSource(Given):
@@ -119,6 +121,7 @@ class ContextItems(Given, kw_only=True):
     trace_id: Uuid | None = None
     plan_hash: PlanHash
     window: ReadWindow
+    explanation: Annotated[Explanation, Meta(description="If the request asked for one.")] | None = None
 
 
 def context_message(body: ContextRequest) -> context_pb2.BuildRequest:
@@ -138,6 +141,7 @@ def context_message(body: ContextRequest) -> context_pb2.BuildRequest:
         include=_include(body.include),
         min_similarity=body.min_similarity,
         exclude=planning.exclude_message(body.exclude),
+        explain=bool(body.explain),
     )
 
 
@@ -150,6 +154,7 @@ def context_answer(message: context_pb2.BuildResponse, *, open_questions: bool) 
         trace_id=message.trace_id or None,
         plan_hash=message.plan_hash,
         window=plans.window(message.window),
+        explanation=explained(message),
     )
 
 

@@ -105,6 +105,7 @@ class ScoreParts(Given, kw_only=True):
     source: Annotated[float, Meta(description="What else of its source was found, in [0, 1].")]
     speaker: Annotated[float, Meta(description="How far somebody says it whom the question names, in [0, 1].")]
     days: Annotated[float, Meta(description="Factor of the days that the question names; 1 where none are.")]
+    window: Annotated[float, Meta(description="Factor of a window, which joins several passages; 1 for all else.")]
     decay: Annotated[float, Meta(description="Of the path over which it was reached; 1 for what a leg found itself.")]
     hops: Annotated[int, Meta(description="Of that path; 0 for what a leg found itself.")]
     path: Annotated[list[Uuid], Meta(description="From the node that a leg found to this one; empty for 0 hops.")]
@@ -114,6 +115,23 @@ class ScoreParts(Given, kw_only=True):
         | None
     ) = None
     legs: Annotated[list[LegRank], Meta(description="The legs that found it.")]
+
+
+class ScoreConstants(Given, kw_only=True):
+    """The constants of this call's scores; docs/scoring.md says how they make a score of its parts."""
+
+    semantic_share: Annotated[
+        float, Meta(description="Share of the semantic part: 1 without a question, 0 without a vector.")
+    ]
+    context_weight: Annotated[float, Meta(description="Weight of `context`.")]
+    source_weight: Annotated[float, Meta(description="Weight of `source`.")]
+    speaker_weight: Annotated[float, Meta(description="Weight of `speaker`.")]
+    greatest: Annotated[float, Meta(description="What the parts of the best node make together.")]
+    sharpening: Annotated[int, Meta(description="Power of what then lies in [0, 1]: it is `similarity`.")]
+    alpha: Annotated[
+        float,
+        Meta(description="`score` is `similarity` to this power, times `decay` to the power of 1 less this."),
+    ]
 
 
 class Duplicate(Given):
@@ -214,8 +232,11 @@ class Explanation(Given, kw_only=True):
         Tally, Meta(description="Candidates at the end of that order which were too many for one answer.")
     ]
     source_cap: Annotated[int, Meta(description="Tokens that one source may take.")]
-    top_k: Annotated[int, Meta(description="How many nodes each leg may find.")]
+    top_k: Annotated[int, Meta(description="How many nodes each leg but the structured one may find; 0 of select.")]
     subjects: Annotated[list[ExplainedSubject], Meta(description="In the order of `whyNot`.")]
+    constants: (
+        Annotated[ScoreConstants, Meta(description="Absent of select, and without both question and vector.")] | None
+    ) = None
 
 
 def subjects(asked: list[WhyNot] | None) -> list[pb.Subject]:
@@ -241,6 +262,7 @@ def explanation_answer(message: pb.Explanation) -> Explanation:
         source_cap=message.source_cap,
         top_k=message.top_k,
         subjects=[_subject(subject) for subject in message.subjects],
+        constants=_constants(message.constants) if message.HasField("constants") else None,
     )
 
 
@@ -289,12 +311,25 @@ def _score(message: pb.ScoreParts) -> ScoreParts:
         source=message.source,
         speaker=message.speaker,
         days=message.days,
+        window=message.window,
         decay=message.decay,
         hops=message.hops,
         path=list(message.path),
         structured=message.structured,
         evidence=message.evidence if message.HasField("evidence") else None,
         legs=[_rank(leg) for leg in message.legs],
+    )
+
+
+def _constants(message: pb.ScoreConstants) -> ScoreConstants:
+    return ScoreConstants(
+        semantic_share=message.semantic_share,
+        context_weight=message.context_weight,
+        source_weight=message.source_weight,
+        speaker_weight=message.speaker_weight,
+        greatest=message.greatest,
+        sharpening=message.sharpening,
+        alpha=message.alpha,
     )
 
 

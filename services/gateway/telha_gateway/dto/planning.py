@@ -7,6 +7,7 @@ from msgspec import Meta
 from telha.planner.v1 import plan_pb2, planner_pb2
 
 from telha_gateway.dto.coordinates import SpanCoordinate, span_message
+from telha_gateway.dto.explanation import Explain
 from telha_gateway.dto.properties import ROOM_FOR_CONDITIONS, struct_of
 from telha_gateway.dto.shape import (
     COMPONENT,
@@ -144,6 +145,7 @@ class PlanRequest(Sent):
     allow_ungrounded: Ungrounded | None = None
     min_similarity: Floor | None = None
     exclude: Exclude | None = None
+    explain: Explain | None = None
 
 
 class Fragment(Sent):
@@ -171,6 +173,7 @@ class SelectRequest(Sent):
     max_frac_per_source: Share | None = None
     span_overhead_tokens: Overhead | None = None
     allow_ungrounded: Ungrounded | None = None
+    explain: Explain | None = None
 
 
 def plan_message(body: PlanRequest) -> planner_pb2.PlanRequest:
@@ -188,6 +191,7 @@ def plan_message(body: PlanRequest) -> planner_pb2.PlanRequest:
         span_overhead_tokens=body.span_overhead_tokens,
         legs=leg_numbers(body.legs),
         allow_ungrounded=bool(body.allow_ungrounded),
+        explain=bool(body.explain),
         min_similarity=body.min_similarity,
         exclude=exclude_message(body.exclude),
     )
@@ -203,6 +207,7 @@ def select_message(body: SelectRequest) -> planner_pb2.SelectRequest:
         max_frac_per_source=body.max_frac_per_source,
         span_overhead_tokens=body.span_overhead_tokens,
         allow_ungrounded=bool(body.allow_ungrounded),
+        explain=bool(body.explain),
     )
 
 

@@ -6,6 +6,7 @@ from msgspec import Meta
 from telha.planner.v1 import plan_pb2, planner_pb2
 
 from telha_gateway.dto.coordinates import CLASS_NAMES, UNKNOWN_CLASS, ClassField, SpanPlace, place
+from telha_gateway.dto.explanation import Explanation, explained
 from telha_gateway.dto.shape import Given, Micros, PlanHash, Uuid
 
 
@@ -97,6 +98,7 @@ class Selection(Given, kw_only=True):
     trace_id: Annotated[
         Uuid | None, Meta(description="Absent where the server does not require traces and could not keep this one.")
     ] = None
+    explanation: Annotated[Explanation, Meta(description="If the request asked for one.")] | None = None
 
 
 class EvidencePlan(Selection, kw_only=True):
@@ -116,16 +118,17 @@ def plan_answer(message: planner_pb2.PlanResponse) -> EvidencePlan:
         stats=stats(plan.stats),
         plan_hash=plan.plan_hash,
         trace_id=plan.trace_id or None,
+        explanation=explained(message),
         window=window(message.window),
     )
 
 
 def select_answer(message: planner_pb2.SelectResponse) -> Selection:
     """The JSON shape of the answer to Select."""
-    return selection(message.plan)
+    return selection(message.plan, explained(message))
 
 
-def selection(plan: plan_pb2.EvidencePlan) -> Selection:
+def selection(plan: plan_pb2.EvidencePlan, explanation: Explanation | None = None) -> Selection:
     """The JSON shape of a plan but for the instants that it was read at."""
     return Selection(
         plan_model=plan.plan_model,
@@ -135,6 +138,7 @@ def selection(plan: plan_pb2.EvidencePlan) -> Selection:
         stats=stats(plan.stats),
         plan_hash=plan.plan_hash,
         trace_id=plan.trace_id or None,
+        explanation=explanation,
     )
 
 

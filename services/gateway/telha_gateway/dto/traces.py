@@ -64,6 +64,9 @@ class Trace(TraceSummary, kw_only=True):
         Annotated[int, Meta(description="Rows at the end of the record's `pool` that were too many for one answer.")]
         | None
     ) = None
+    explained_left_out: Annotated[int, Meta(description="The same of the rows of the record's `explained`.")] | None = (
+        None
+    )
 
 
 class TracePage(Given):
@@ -113,6 +116,7 @@ def trace_answer(message: traces_pb2.GetResponse) -> Trace:
         stranded=summary.stranded,
         record=object_of(message.record),
         pool_left_out=message.pool_left_out or None,
+        explained_left_out=message.explained_left_out or None,
     )
 
 

@@ -1,0 +1,87 @@
+"""Why a span is in the plan or out of it, on the command line of a running system."""
+
+import re
+
+import pytest
+from running_telha import Up
+
+pytestmark = pytest.mark.process
+
+QUESTION = "how is the plan hash computed?"
+TIGHT = ("--max-tokens", "400", "--max-frac-per-source", "0.3")
+
+
+@pytest.mark.parametrize("command", [("plan",), ("memory", "context")])
+def test_an_answer_shows_its_candidates_when_asked(up: Up, command: tuple[str, ...]) -> None:
+    """X6, A3: below the answer, each with outcome and the figure it rested on; as JSON as it is."""
+    told = up.run(*command, QUESTION, *TIGHT, "--explain", "--json").json
+    spans = told["explanation"]["spans"]
+    assert {span["outcome"] for span in spans} >= {"packed", "source_cap"}
+    shown = up.run(*command, QUESTION, *TIGHT, "--explain").out
+    assert shown.index(told["planHash"]) < shown.index(f"{len(spans)} candidates by density")
+    for span in spans:
+        if span["outcome"] == "packed":
+            place = re.escape(f"[{span['span']['start']}:{span['span']['end']}] {span['sourceName']}")
+            assert re.search(rf"^ *{span['rank']} .* packed .*{place}$", shown, re.MULTILINE)
+    assert f"source cap: {spans[-1]['sourceSpent']}/" in shown or "source cap: " in shown
+    assert "explanation" not in up.run(*command, QUESTION, "--json").json
+    assert up.run(*command, QUESTION, *TIGHT, "--json").json["planHash"] == told["planHash"]
+
+
+def test_select_explains_a_pool_of_the_users_own(up: Up) -> None:
+    """X6, S11: without names, since memory knows none of its sources."""
+    pool = ("select", "tests/golden/pool-small.json", "--budget", "60")
+    told = up.run(*pool, "--explain", "--json").json
+    shown = up.run(*pool, "--explain").out
+    assert len(told["explanation"]["spans"]) == told["stats"]["poolSpans"]
+    assert f"{told['stats']['poolSpans']} candidates by density" in shown
+    assert told["explanation"]["spans"][0]["span"]["sourceId"] in shown
+
+
+def test_a_trace_is_shown_as_a_picture_of_its_plan(up: Up) -> None:
+    """X7, A3: question, bars by source under the cap, the way to the plan, stranded budget, a verified hash."""
+    told = up.run("plan", QUESTION, *TIGHT, "--json").json
+    shown = up.run("trace", "show", told["traceId"], COLUMNS="80").out
+    assert f"question   {QUESTION}" in shown
+    assert f"{told['used']} of {told['budget']} tokens used" in shown
+    assert "one source may take 120 (│)" in shown
+    assert re.search(r"^█+░*│░+ +\d+ +\d+\.\d %  docs/plan-hash\.md$", shown, re.MULTILINE)
+    assert f"→ packed   {len(told['spans'])}; left out: " in shown
+    stranded = told["stats"]["budgetStrandedByCap"]
+    assert (f"{stranded} tokens are stranded" in shown) == bool(stranded)
+    assert f"{len(told['spans'])} packed, by density" in shown
+    assert "verified: the record, hashed anew here, gives the same" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    ascii_only = up.run("trace", "show", told["traceId"], PYTHONIOENCODING="ascii")
+    assert (ascii_only.code, ascii_only.out.isascii()) == (0, True)
+    assert "###" in ascii_only.out
+    assert "one source may take 120 (|)" in ascii_only.out
+
+
+def test_a_trace_of_an_explained_call_shows_every_candidate(up: Up) -> None:
+    """X6, X7: from the record alone."""
+    told = up.run("plan", QUESTION, *TIGHT, "--explain", "--json").json
+    kept = up.run("trace", "show", told["traceId"], "--json").json
+    assert kept["verified"] is True
+    assert {each["name"] for each in kept["sources"]} >= {"docs/plan-hash.md"}
+    for one, other in zip(kept["explanation"]["spans"], told["explanation"]["spans"], strict=True):
+        assert one.items() >= {(name, other[name]) for name in ("outcome", "rank", "weight", "density", "tokens")}
+        assert one["span"] == other["span"]
+    shown = up.run("trace", "show", told["traceId"]).out
+    assert f"{told['stats']['poolSpans']} candidates by density" in shown
+    assert "source cap: " in shown
+
+
+def test_every_kind_of_trace_is_shown(up: Up) -> None:
+    """X1, X4: select, context, and a call that found nothing."""
+    selected = up.run("select", "tests/golden/pool-small.json", "--budget", "500", "--json").json
+    shown = up.run("trace", "show", selected["traceId"])
+    assert (shown.code, "(select)" in shown.out) == (0, True)
+    context = up.run("memory", "context", QUESTION, "--json").json
+    assert "(context)" in up.run("trace", "show", context["traceId"]).out
+    refused = up.run("plan", "xyzzy plugh", "--json").problem
+    shown = up.run("trace", "show", refused["traceId"])
+    assert "error      INSUFFICIENT_EVIDENCE" in shown.out
+    assert "No span was packed." in shown.out
+    absent = up.run("trace", "show", "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e10")
+    assert (absent.code, "no such trace" in absent.err) == (1, True)
