@@ -40,6 +40,7 @@ def test_every_option_of_a_plan_has_its_field():
             "legs": ["lexical", "semantic"],
             "allow_ungrounded": True,
             "explain": True,
+            "exclude": [SOURCE],
             "timeout": 2.5,
         },
     )
@@ -58,6 +59,7 @@ def test_every_option_of_a_plan_has_its_field():
         legs=[plan_pb2.LEG_LEXICAL, plan_pb2.LEG_SEMANTIC],
         allow_ungrounded=True,
         explain=True,
+        exclude=plan_pb2.Exclude(trace_ids=[SOURCE]),
     )
     assert (prepared.timeout, prepared.repeatable) == (2.5, True)
     every_field = {field.name for field, _ in prepared.message.ListFields()}
