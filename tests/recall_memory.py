@@ -21,6 +21,8 @@ from telha_planner.memory.store import Store
 from telha_planner.models.analysis import term_counts
 from telha_planner.models.counts import Terms
 from telha_planner.models.speakers import name_ids, together
+from telha_planner.recall.detail import RecallDetail
+from telha_planner.recall.parts import parts_of
 from telha_planner.recall.ports import Recalled, RecallQuery, Scoring
 from telha_planner.recall.recall import recall
 
@@ -285,6 +287,13 @@ def facts(found: Recalled, *, numbers: bool = True) -> dict[str, object]:
     )  # fmt: skip
     exact = {name: (getattr(found, name).dtype.str, getattr(found, name).tobytes()) for name in columns}
     return {**exact, "kinds": found.kinds, "stats": found.stats}
+
+
+def parts_told(detail: RecallDetail) -> list[tuple[object, ...]]:
+    """What *detail* says of each node, by node id, with exact bits."""
+    parts = parts_of(detail, np.arange(len(detail.nodes)))
+    rest = zip(detail.fate.tolist(), detail.nodes.rank.tolist(), strict=True)
+    return sorted((repr(part), fate, rank) for part, (fate, rank) in zip(parts, rest, strict=True))
 
 
 def erase(memory: Memory, source_id: bytes) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from recall_histories import DIMENSIONS, History, queries
-from recall_memory import SECOND, Memory, a_query, facts
+from recall_memory import SECOND, Memory, a_query, facts, parts_told
 from telha_planner.columns.snapshot import Snapshot
 from telha_planner.columns.tenant import Columns
-from telha_planner.recall.recall import recall
+from telha_planner.recall.recall import recall_in_detail
 
 LIMIT = 1 << 30
 seeds = st.integers(0, 2**32)
@@ -18,13 +18,12 @@ ON_EACH = [HealthCheck.function_scoped_fixture]  # the address is another at eac
 
 def answers(memory: Memory, snapshot: Snapshot, asked: list[dict], *, numbers: bool = True) -> list[object]:
     nodes = sorted(memory._nodes.values()) if numbers else []
-    return [
-        (
-            facts(recall(snapshot, a_query(memory, **changes)), numbers=numbers),
-            snapshot.clarifications(nodes, changes["tx_t"]),
-        )
-        for changes in asked
-    ]
+    told: list[object] = []
+    for changes in asked:
+        found, detail = recall_in_detail(snapshot, a_query(memory, **changes))
+        doubts = snapshot.clarifications(nodes, changes["tx_t"])
+        told.append((facts(found, numbers=numbers), parts_told(detail), doubts))
+    return told
 
 
 @settings(max_examples=14, deadline=None, suppress_health_check=ON_EACH)

@@ -24,7 +24,8 @@ def because(outcome: Outcome, rule: PackingRule, tokens: int, left: int, spent: 
         case Outcome.UNPACKABLE:
             return f"larger than the whole budget: {size}, the budget is {rule.budget:,}"
         case Outcome.SPAN_LIMIT_SKIPPED:
-            return f"came after the span limit: {rule.max_spans:,} of {rule.max_spans:,} were packed before it"
+            spans = f"{rule.max_spans:,} span{'' if rule.max_spans == 1 else 's'}"
+            return f"came after the limit of {spans}: {size}, {left:,} left of {rule.budget:,}"
         case Outcome.CAP_SKIPPED:
             return f"too much of one source: {size}, {spent:,} of {cap:,} taken before it"
         case _:

@@ -228,3 +228,27 @@ def test_a_shortened_trace_has_at_most_the_bytes_allowed():
         if cut.pool_left_out:
             next_row = whole.record.fields["pool"].list_value.values[len(rows)]
             assert cut.ByteSize() + next_row.ByteSize() + 40 > limit
+
+
+def test_what_was_explained_is_shortened_only_where_the_pool_is_not_enough():
+    """A1, X1: the rows of an explanation are left out last, and counted apart."""
+    pool = [[str(uuid4()), 1, row, row + 1, "body", 0, 2**62 + row, 3] for row in range(100)]
+    rows = [[str(uuid4()), 1, row, row + 1, "bödy" * (row % 9), 0, 0.5, 3, "budget"] for row in range(200)]
+    trace = a_record(str(uuid4()), kind="select", pool=pool, explained={"rows": rows, "leftOut": 7, "sourceCap": 40})
+    whole = trace_message(trace)
+    without_pool = whole.ByteSize() - whole.record.fields["pool"].ByteSize()
+    for limit in range(whole.ByteSize() // 3, whole.ByteSize() + 100, 997):
+        cut = traces_pb2.GetResponse()
+        cut.CopyFrom(whole)
+        shorten(cut, limit)
+        assert cut.ByteSize() <= limit
+        kept = cut.record.fields["explained"].struct_value.fields
+        shown = kept["rows"].list_value.values
+        assert len(shown) + cut.explained_left_out == 200
+        assert len(cut.record.fields["pool"].list_value.values) + cut.pool_left_out == 100
+        assert cut.pool_left_out == 100 or not cut.explained_left_out
+        assert not cut.explained_left_out or limit < without_pool + 100
+        assert kept["leftOut"].number_value == 7
+    nothing = trace_message(a_record(str(uuid4()), explained=None, padding="x" * 2000))
+    shorten(nothing, 1000)
+    assert nothing.record.fields["explained"].HasField("null_value")
