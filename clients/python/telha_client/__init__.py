@@ -47,6 +47,7 @@ from .explanation import (
     ScoreParts,
 )
 from .inputs import Artifact, Clarification, Document, Edge, Fragment, Node, NodeVector, Span, WhyNot
+from .prompt import Citation, Prompt
 from .proof import plan_hash, trace_hash, verify_hash, verify_trace
 from .results import (
     BudgetStats,
@@ -87,6 +88,7 @@ __all__ = [
     "Artifact",
     "AsyncClient",
     "BudgetStats",
+    "Citation",
     "Clarification",
     "Client",
     "Committed",
@@ -131,6 +133,7 @@ __all__ = [
     "PlanDifference",
     "PlanStats",
     "PlannedSpan",
+    "Prompt",
     "QueryPage",
     "RecallStats",
     "Reembedding",

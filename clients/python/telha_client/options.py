@@ -70,11 +70,16 @@ class PlanOptions(ReadOptions, total=False):
 
 
 class ContextOptions(ReadOptions, total=False):
-    """As `ReadOptions`; the switches leave parts of the answer out and never alter the plan."""
+    """
+    As `ReadOptions`; the switches leave parts of the answer out and never alter the plan.
+
+    *prompt* adds the items as one text for a model to read.
+    """
 
     open_questions: bool
     scores: bool
     stats: bool
+    prompt: bool
 
 
 class SelectOptions(Limits, total=False):

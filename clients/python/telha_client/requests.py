@@ -81,7 +81,7 @@ def context(question: str | None, options: ContextOptions) -> Prepared[Context]:
     check(options, ContextOptions)
     message = context_pb2.BuildRequest()
     _fill_read(message, question, options)
-    for name in ("open_questions", "scores", "stats"):
+    for name in ("open_questions", "scores", "stats", "prompt"):
         put(message.include, name, options.get(name))
     return Prepared("/telha.context.v1.Context/Build", message, responses.context, True, options.get("timeout"))
 

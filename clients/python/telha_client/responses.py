@@ -11,6 +11,7 @@ from telha.trace.v1 import traces_pb2
 
 from .explanation import Explanation
 from .explanation_answers import CLASSES, explained, span
+from .prompt import Citation, Prompt
 from .results import (
     BudgetStats,
     Committed,
@@ -76,6 +77,7 @@ def context(raw: bytes) -> Context:
         plan_hash=message.plan_hash,
         window=_window(message.window),
         explanation=explained(message),
+        prompt=_prompt(message.prompt) if message.HasField("prompt") else None,
     )
 
 
@@ -254,6 +256,17 @@ def _window(message: plan_pb2.Window) -> Window:
     return Window(
         valid_time=message.valid_time_us if message.HasField("valid_time_us") else None,
         tx_time=message.tx_time_us if message.HasField("tx_time_us") else None,
+    )
+
+
+def _prompt(message: context_pb2.Prompt) -> Prompt:
+    return Prompt(
+        format=message.format,
+        text=message.text,
+        tokens=message.tokens,
+        tokenizer=message.tokenizer,
+        citations=tuple(Citation(cited.number, cited.item, span(cited.span)) for cited in message.citations),
+        left_out=tuple(span(left) for left in message.left_out),
     )
 
 

@@ -15,6 +15,7 @@ from .commits import (
 )
 from .explanation import Explanation
 from .inputs import Span
+from .prompt import Prompt
 
 __all__ = [
     "BudgetStats",
@@ -253,6 +254,7 @@ class Context:
 
     Attributes:
         explanation: Why each candidate is in or out; None unless `explain` or `why_not` asked for it.
+        prompt: The items as one text; None unless `prompt` asked for it.
     """
 
     items: tuple[Item, ...]
@@ -262,6 +264,7 @@ class Context:
     plan_hash: str
     window: Window
     explanation: Explanation | None = None
+    prompt: Prompt | None = None
 
     def __repr__(self) -> str:
         return f"<Context {len(self.items)} items, {self.plan_hash[:11]}…, trace {self.trace_id}>"

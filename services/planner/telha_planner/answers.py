@@ -43,6 +43,37 @@ class ContextItem:
 
 
 @dataclass(frozen=True, slots=True)
+class Citation:
+    """A passage of a prompt: its number, from 1, the place of its item, from 0, and its span."""
+
+    number: int
+    item: int
+    span: SpanRef
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """
+    A context as one text for a model to read (docs/prompt.md).
+
+    Attributes:
+        format: Version of the layout.
+        text: Empty where no passage is shown.
+        tokens: Of the whole *text*; at most the plan's budget.
+        tokenizer: Encoding that counted, or `estimate`.
+        citations: By number.
+        left_out: Spans of the plan that did not fit, in the order of their items.
+    """
+
+    format: str
+    text: str
+    tokens: int
+    tokenizer: str
+    citations: tuple[Citation, ...]
+    left_out: tuple[SpanRef, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """
     The answer to Plan and Select.
@@ -73,10 +104,12 @@ class ContextAnswer(Answer):
     Attributes:
         items: By score desc, ties in canonical order.
         open_questions: Each once, by id.
+        prompt: None unless it was asked for.
     """
 
     items: tuple[ContextItem, ...]
     open_questions: tuple[OpenQuestion, ...]
+    prompt: Prompt | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

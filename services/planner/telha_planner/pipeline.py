@@ -26,6 +26,7 @@ from telha_planner.core.explained import Explanation
 from telha_planner.core.model import Int64, SpanRef
 from telha_planner.core.plan import EvidencePlan
 from telha_planner.core.request import PlanRequest, QueryRequest, SelectRequest, Window
+from telha_planner.core.tokens import estimate, estimate_inputs
 from telha_planner.explaining import Recollection, reckoned
 from telha_planner.items import items_of
 from telha_planner.memory import clock, keys
@@ -40,6 +41,7 @@ from telha_planner.models.span_counts import SpanCounts
 from telha_planner.models.tokenizers import ESTIMATE, Tokenizers
 from telha_planner.nodes import nodes_at
 from telha_planner.packing import Packed, finish, pack, weighed
+from telha_planner.prompt import prompt_of
 from telha_planner.recall import structured
 from telha_planner.recall.ports import Recalled, RecallQuery
 from telha_planner.recall.recall import recall, recall_in_detail
@@ -182,8 +184,15 @@ class Planning:
         request: PlanRequest,
         sent: Mapping[str, Any],
         question: QuestionVector | None = None,
+        *,
+        prompt: bool = False,
     ) -> ContextAnswer:
-        """Plan from memory, as `plan`, and present the plan as items; an empty plan is an answer."""
+        """
+        Plan from memory, as `plan`, and present the plan as items; an empty plan is an answer.
+
+        Args:
+            prompt: Make one text of them too.
+        """
         drafted = self._recalled_plan(credential, request, resolution.context_surface(self._config), question)
         items, questions = items_of(drafted.plan, drafted.rows, drafted.recalled, drafted.snapshot, drafted.query)
         trace_id, record = "", None
@@ -203,6 +212,7 @@ class Planning:
             questions,
             tenant=tenant,
             explanation=drafted.explanation,
+            prompt=prompt_of(drafted.plan, items, self._counter(drafted.plan)) if prompt else None,
         )
 
     def select(self, credential: str, request: SelectRequest, sent: Mapping[str, Any]) -> Answer:
@@ -364,6 +374,12 @@ class Planning:
             recalled.start[rows].tolist(),
             recalled.end[rows].tolist(),
         )
+
+    def _counter(self, plan: EvidencePlan) -> Callable[[str], int]:
+        """What counted the tokens of *plan*."""
+        if plan.stats.tokenizer == ESTIMATE:
+            return lambda text: estimate(*estimate_inputs(text))
+        return partial(self._tokenizers.count, plan.stats.tokenizer)
 
     def _authenticated(self, credential: str) -> tuple[Caller, int]:
         with self._store.reading() as connection:

@@ -9,15 +9,17 @@ from telha_gateway.dto import planning, plans
 from telha_gateway.dto.coordinates import CLASS_NAMES, UNKNOWN_CLASS, ClassField
 from telha_gateway.dto.explanation import Explain, Explanation, explained
 from telha_gateway.dto.plans import LegCounts, PlanStats, ReadWindow
+from telha_gateway.dto.prompt import Prompt, prompt_answer
 from telha_gateway.dto.shape import Given, Micros, PlanHash, Sent, Uuid
 
 
 class Include(Sent):
-    """Switches parts of the response off; never alters the plan. All default to true."""
+    """Switches parts of the response off and on; never alters the plan. All default to true, `prompt` to false."""
 
     open_questions: bool | None = None
     scores: bool | None = None
     stats: bool | None = None
+    prompt: Annotated[bool, Meta(description="The items as one text for a model to read.")] | None = None
 
 
 class ContextRequest(Sent):
@@ -122,6 +124,7 @@ class ContextItems(Given, kw_only=True):
     plan_hash: PlanHash
     window: ReadWindow
     explanation: Annotated[Explanation, Meta(description="If the request asked for one.")] | None = None
+    prompt: Prompt | None = None
 
 
 def context_message(body: ContextRequest) -> context_pb2.BuildRequest:
@@ -155,13 +158,16 @@ def context_answer(message: context_pb2.BuildResponse, *, open_questions: bool) 
         plan_hash=message.plan_hash,
         window=plans.window(message.window),
         explanation=explained(message),
+        prompt=prompt_answer(message),
     )
 
 
 def _include(include: Include | None) -> context_pb2.Include | None:
     if include is None:
         return None
-    return context_pb2.Include(open_questions=include.open_questions, scores=include.scores, stats=include.stats)
+    return context_pb2.Include(
+        open_questions=include.open_questions, scores=include.scores, stats=include.stats, prompt=include.prompt
+    )
 
 
 def _item(message: context_pb2.Item) -> Item:

@@ -16,7 +16,7 @@ from .ports import Planning, Records
 from .questions import QuestionThreads
 from .quota import Quota
 from .trace_reader import TraceReader
-from .translate_context import build_response, read_build
+from .translate_context import PROMPT, build_response, read_build
 from .translate_explanation import explain
 from .wire import decode
 
@@ -72,7 +72,7 @@ class ContextSurface:
             request, wanted, sent = read_build(message)
             request = excluding(request, message.exclude, given, self._planning, credential)
             started = time.perf_counter()
-            answer = self._planning.context(credential, request, sent, question)
+            answer = self._planning.context(credential, request, sent, question, prompt=PROMPT in wanted)
             planner_ms = (time.perf_counter() - started) * 1000
             return answer, planner_ms, explain(build_response(answer, wanted), answer, self._max_message_bytes)
 

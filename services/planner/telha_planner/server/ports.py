@@ -41,9 +41,15 @@ class Planning(Protocol):
         """Plan from memory; *sent* is the request as sent, for the trace. Raises `QuestionNotEmbedded`."""
 
     def context(
-        self, credential: str, request: PlanRequest, sent: Mapping[str, Any], question: QuestionVector | None = None
+        self,
+        credential: str,
+        request: PlanRequest,
+        sent: Mapping[str, Any],
+        question: QuestionVector | None = None,
+        *,
+        prompt: bool = False,
     ) -> ContextAnswer:
-        """Plan from memory under the limits of Context, as items."""
+        """Plan from memory under the limits of Context, as items, and with *prompt* as one text too."""
 
     def select(self, credential: str, request: SelectRequest, sent: Mapping[str, Any]) -> Answer:
         """Select from the caller's own pool."""

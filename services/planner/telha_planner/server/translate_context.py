@@ -4,14 +4,17 @@ from collections.abc import Sequence
 
 from telha.context.v1 import context_pb2
 
-from telha_planner.answers import ContextAnswer, ContextItem, OpenQuestion
+from telha_planner.answers import ContextAnswer, ContextItem, OpenQuestion, Prompt
 from telha_planner.core.plan import PlanStats, RecallStats
 from telha_planner.core.request import PlanRequest, format_uuid
 
+from .translate_explanation import span_message
 from .translate_plan import CLASS_ON_THE_WIRE, Sent, legs_message, read_plan, stats_message, window_message
 
 INCLUDES = ("open_questions", "scores", "stats")
 """Parts of the response that `include` switches off; all are on by default, and none alters the plan."""
+PROMPT = "prompt"
+"""The part that `include` switches on."""
 
 
 def read_build(message: context_pb2.BuildRequest) -> tuple[PlanRequest, frozenset[str], Sent]:
@@ -27,6 +30,7 @@ def read_build(message: context_pb2.BuildRequest) -> tuple[PlanRequest, frozense
         chosen = {field.name: value for field, value in message.include.ListFields()}
         sent["include"] = {name.replace("_q", "Q"): value for name, value in chosen.items()}
         wanted -= {name for name, value in chosen.items() if not value}
+        wanted |= {PROMPT} & {name for name, value in chosen.items() if value}
     return request, frozenset(wanted), sent
 
 
@@ -42,6 +46,8 @@ def build_response(answer: ContextAnswer, wanted: frozenset[str]) -> context_pb2
         response.open_questions.extend(_question_message(question) for question in answer.open_questions)
     if "stats" in wanted:
         response.stats.CopyFrom(_stats_message(answer.plan.stats, answer.plan.used))
+    if answer.prompt is not None:
+        response.prompt.CopyFrom(_prompt_message(answer.prompt))
     return response
 
 
@@ -65,6 +71,20 @@ def _add_items(response: context_pb2.BuildResponse, items: Sequence[ContextItem]
         if item.caveat is not None:
             added.pending_clarification.clarification_id = format_uuid(item.caveat.clarification_id)
             added.pending_clarification.state = item.caveat.state
+
+
+def _prompt_message(prompt: Prompt) -> context_pb2.Prompt:
+    return context_pb2.Prompt(
+        format=prompt.format,
+        text=prompt.text,
+        tokens=prompt.tokens,
+        tokenizer=prompt.tokenizer,
+        citations=[
+            context_pb2.Citation(number=cited.number, item=cited.item, span=span_message(cited.span))
+            for cited in prompt.citations
+        ],
+        left_out=[span_message(span) for span in prompt.left_out],
+    )
 
 
 def _question_message(question: OpenQuestion) -> context_pb2.OpenQuestion:

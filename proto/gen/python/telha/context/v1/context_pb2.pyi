@@ -45,14 +45,16 @@ class BuildRequest(_message.Message):
     def __init__(self, question: _Optional[str] = ..., query: _Optional[_Union[_plan_pb2.NodeQuery, _Mapping]] = ..., vector: _Optional[_Union[_plan_pb2.QueryVector, _Mapping]] = ..., expand_depth: _Optional[int] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ..., budget: _Optional[_Union[_plan_pb2.Budget, _Mapping]] = ..., model: _Optional[str] = ..., spaces: _Optional[_Iterable[str]] = ..., max_frac_per_source: _Optional[float] = ..., span_overhead_tokens: _Optional[int] = ..., legs: _Optional[_Iterable[_Union[_plan_pb2.Leg, str]]] = ..., include: _Optional[_Union[Include, _Mapping]] = ..., min_similarity: _Optional[float] = ..., explain: _Optional[bool] = ..., why_not: _Optional[_Iterable[_Union[_explanation_pb2.Subject, _Mapping]]] = ..., exclude: _Optional[_Union[_plan_pb2.Exclude, _Mapping]] = ...) -> None: ...
 
 class Include(_message.Message):
-    __slots__ = ("open_questions", "scores", "stats")
+    __slots__ = ("open_questions", "scores", "stats", "prompt")
     OPEN_QUESTIONS_FIELD_NUMBER: _ClassVar[int]
     SCORES_FIELD_NUMBER: _ClassVar[int]
     STATS_FIELD_NUMBER: _ClassVar[int]
+    PROMPT_FIELD_NUMBER: _ClassVar[int]
     open_questions: bool
     scores: bool
     stats: bool
-    def __init__(self, open_questions: _Optional[bool] = ..., scores: _Optional[bool] = ..., stats: _Optional[bool] = ...) -> None: ...
+    prompt: bool
+    def __init__(self, open_questions: _Optional[bool] = ..., scores: _Optional[bool] = ..., stats: _Optional[bool] = ..., prompt: _Optional[bool] = ...) -> None: ...
 
 class ItemSource(_message.Message):
     __slots__ = ("source_id", "source_version_tx", "start", "end", "name")
@@ -101,6 +103,32 @@ class Item(_message.Message):
     valid_time: ValidTime
     pending_clarification: PendingClarification
     def __init__(self, text: _Optional[str] = ..., source: _Optional[_Union[ItemSource, _Mapping]] = ..., kind: _Optional[str] = ..., span_class: _Optional[_Union[_plan_pb2.SpanClass, str]] = ..., score: _Optional[float] = ..., valid_time: _Optional[_Union[ValidTime, _Mapping]] = ..., pending_clarification: _Optional[_Union[PendingClarification, _Mapping]] = ...) -> None: ...
+
+class Citation(_message.Message):
+    __slots__ = ("number", "item", "span")
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    ITEM_FIELD_NUMBER: _ClassVar[int]
+    SPAN_FIELD_NUMBER: _ClassVar[int]
+    number: int
+    item: int
+    span: _plan_pb2.SpanRef
+    def __init__(self, number: _Optional[int] = ..., item: _Optional[int] = ..., span: _Optional[_Union[_plan_pb2.SpanRef, _Mapping]] = ...) -> None: ...
+
+class Prompt(_message.Message):
+    __slots__ = ("format", "text", "tokens", "tokenizer", "citations", "left_out")
+    FORMAT_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    TOKENIZER_FIELD_NUMBER: _ClassVar[int]
+    CITATIONS_FIELD_NUMBER: _ClassVar[int]
+    LEFT_OUT_FIELD_NUMBER: _ClassVar[int]
+    format: str
+    text: str
+    tokens: int
+    tokenizer: str
+    citations: _containers.RepeatedCompositeFieldContainer[Citation]
+    left_out: _containers.RepeatedCompositeFieldContainer[_plan_pb2.SpanRef]
+    def __init__(self, format: _Optional[str] = ..., text: _Optional[str] = ..., tokens: _Optional[int] = ..., tokenizer: _Optional[str] = ..., citations: _Optional[_Iterable[_Union[Citation, _Mapping]]] = ..., left_out: _Optional[_Iterable[_Union[_plan_pb2.SpanRef, _Mapping]]] = ...) -> None: ...
 
 class OpenQuestion(_message.Message):
     __slots__ = ("clarification_id", "state", "question")
@@ -153,7 +181,7 @@ class ContextStats(_message.Message):
     def __init__(self, legs: _Optional[_Union[_plan_pb2.LegCounts, _Mapping]] = ..., candidates: _Optional[int] = ..., dedup_dropped: _Optional[int] = ..., cap_skipped: _Optional[int] = ..., budget_skipped: _Optional[int] = ..., unpackable: _Optional[int] = ..., span_limit_skipped: _Optional[int] = ..., budget: _Optional[_Union[BudgetStats, _Mapping]] = ..., vector_leg_skipped: _Optional[str] = ..., token_estimate: _Optional[bool] = ..., tokenizer: _Optional[str] = ..., plan: _Optional[_Union[_plan_pb2.PlanStats, _Mapping]] = ...) -> None: ...
 
 class BuildResponse(_message.Message):
-    __slots__ = ("items", "open_questions", "stats", "trace_id", "plan_hash", "window", "explanation")
+    __slots__ = ("items", "open_questions", "stats", "trace_id", "plan_hash", "window", "explanation", "prompt")
     ITEMS_FIELD_NUMBER: _ClassVar[int]
     OPEN_QUESTIONS_FIELD_NUMBER: _ClassVar[int]
     STATS_FIELD_NUMBER: _ClassVar[int]
@@ -161,6 +189,7 @@ class BuildResponse(_message.Message):
     PLAN_HASH_FIELD_NUMBER: _ClassVar[int]
     WINDOW_FIELD_NUMBER: _ClassVar[int]
     EXPLANATION_FIELD_NUMBER: _ClassVar[int]
+    PROMPT_FIELD_NUMBER: _ClassVar[int]
     items: _containers.RepeatedCompositeFieldContainer[Item]
     open_questions: _containers.RepeatedCompositeFieldContainer[OpenQuestion]
     stats: ContextStats
@@ -168,4 +197,5 @@ class BuildResponse(_message.Message):
     plan_hash: str
     window: _plan_pb2.Window
     explanation: _explanation_pb2.Explanation
-    def __init__(self, items: _Optional[_Iterable[_Union[Item, _Mapping]]] = ..., open_questions: _Optional[_Iterable[_Union[OpenQuestion, _Mapping]]] = ..., stats: _Optional[_Union[ContextStats, _Mapping]] = ..., trace_id: _Optional[str] = ..., plan_hash: _Optional[str] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ..., explanation: _Optional[_Union[_explanation_pb2.Explanation, _Mapping]] = ...) -> None: ...
+    prompt: Prompt
+    def __init__(self, items: _Optional[_Iterable[_Union[Item, _Mapping]]] = ..., open_questions: _Optional[_Iterable[_Union[OpenQuestion, _Mapping]]] = ..., stats: _Optional[_Union[ContextStats, _Mapping]] = ..., trace_id: _Optional[str] = ..., plan_hash: _Optional[str] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ..., explanation: _Optional[_Union[_explanation_pb2.Explanation, _Mapping]] = ..., prompt: _Optional[_Union[Prompt, _Mapping]] = ...) -> None: ...
