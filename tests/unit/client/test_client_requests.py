@@ -68,8 +68,8 @@ def test_every_option_of_a_plan_has_its_field():
 
 def test_context_sends_only_the_switches_that_were_named():
     """C3: include flags default to true on the server."""
-    message = requests.context("q", {"scores": False}).message
-    assert message == context_pb2.BuildRequest(question="q", include=context_pb2.Include(scores=False))
+    message = requests.context("q", {"scores": False, "prompt": True}).message
+    assert message == context_pb2.BuildRequest(question="q", include=context_pb2.Include(scores=False, prompt=True))
 
 
 def test_a_pool_is_sent_as_given():
