@@ -39,7 +39,6 @@ from telha_planner.server.planner import PlannerSurface
 from telha_planner.server.questions import QuestionThreads
 from telha_planner.server.quota import Quota
 from telha_planner.server.replay import Replays
-from telha_planner.server.trace_lookup import TraceLookup
 from telha_planner.server.trace_reader import TraceReader
 from telha_planner.server.trace_writer_port import TraceWriter
 from telha_planner.server.traces import TracesSurface
@@ -213,9 +212,9 @@ class RealPlanner(PlannerServer):
         plans, contexts = Quota(server.plan_calls_per_minute), Quota(server.context_calls_per_minute)
         written = Quota(server.write_calls_per_minute)
         enabled, limit = self.config.context.enabled, server.max_message_bytes
-        lookup = TraceLookup(planning, thread, spool, self.writer)
-        replays = Replays(Replaying(planning, self.store, self.config, tokenizers), thread, lookup, plans)
         reader = TraceReader(spool, self.writer)
+        replaying = Replaying(planning, self.store, self.config, tokenizers)
+        replays = Replays(planning, replaying, thread, reader, plans, server.max_message_bytes)
         context = ContextSurface(planning, self.threads, spool, contexts, self.meters, reader, limit, enabled=enabled)
         return [
             PlannerSurface(planning, self.threads, spool, plans, self.meters, replays, reader, limit).service(),

@@ -45,7 +45,6 @@ from telha_planner.server.planner import PlannerSurface
 from telha_planner.server.questions import QuestionThreads
 from telha_planner.server.quota import Quota
 from telha_planner.server.replay import Replays
-from telha_planner.server.trace_lookup import TraceLookup
 from telha_planner.server.trace_reader import TraceReader
 from telha_planner.server.traces import TracesSurface
 from telha_planner.server.uploads import Uploads
@@ -210,7 +209,7 @@ class Stage:
         deletions = Deletions(directory, thread, thread, planning.forget, planning.forget_erased, kept, self._now)
         meters = Meters()
         replaying = Replaying(planning, self.store, config, tokenizers)
-        replays = Replays(replaying, thread, TraceLookup(planning, thread, kept, kept), free)
+        replays = Replays(planning, replaying, thread, TraceReader(kept, kept), free, 4 << 20)
         services = [
             PlannerSurface(planning, threads, kept, free, meters, replays, TraceReader(kept, kept), 4 << 20).service(),
             ContextSurface(

@@ -202,9 +202,9 @@ class Service:
         """One trace."""
         return trace_json(self._client.trace(trace_id))
 
-    def replayed(self, trace_id: str) -> Json:
+    def replayed(self, trace_id: str, *, explain: bool) -> Json:
         """A trace's plan made anew beside what was recorded."""
-        return _json(self._client.replay(trace_id))
+        return _json(self._client.replay(trace_id, explain=explain))
 
     def differing(self, trace_id: str, other_trace_id: str) -> Json:
         """How the plan of one trace differs from that of another."""

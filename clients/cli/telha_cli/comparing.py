@@ -28,7 +28,7 @@ def replay(
     from . import calls, output, tables_comparison
 
     with calls.opened(address, key, data, os.environ) as service:
-        answer = service.replayed(trace_id)
+        answer = service.replayed(trace_id, explain=False)
     output.show(answer, tables_comparison.replay, as_json=as_json)
     if answer["outcome"] != "identical":
         raise typer.Exit(1)

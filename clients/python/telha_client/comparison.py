@@ -95,6 +95,7 @@ class Replay:
     Attributes:
         outcome: `identical`, `changed`, `erased` (every recorded span is gone), or a word of a newer planner.
         plan: As made anew; without a trace, and for `select` without texts.
+            Its explanation, where one was asked for, is that of the recorded plan too if the outcome is `identical`.
         erased: Sources whose erasure took recorded spans away.
     """
 

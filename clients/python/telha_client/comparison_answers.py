@@ -12,7 +12,7 @@ from .comparison import (
     ReweighedSpan,
     TraceDifference,
 )
-from .explanation_answers import CLASSES, UNRECOGNIZED, span
+from .explanation_answers import CLASSES, UNRECOGNIZED, explained, span
 from .responses import planned
 from .results import Window
 
@@ -30,7 +30,7 @@ def replay(raw: bytes) -> Replay:
     return Replay(
         outcome=_OUTCOMES.get(message.outcome, UNRECOGNIZED),
         recorded=_compared(message.recorded),
-        plan=planned(message.plan, _window(message.window), None),
+        plan=planned(message.plan, _window(message.window), explained(message)),
         difference=_difference(message.difference),
         erased=tuple(ErasedSource(source.source_id, source.erased_us, source.spans) for source in message.erased),
     )

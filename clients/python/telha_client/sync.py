@@ -79,9 +79,9 @@ class Client:
         """Read one trace."""
         return self.call(trace_calls.trace(trace_id, timeout))
 
-    def replay(self, trace_id: str, *, timeout: float | None = None) -> Replay:
-        """Make the plan of a trace anew, and compare; leaves no trace."""
-        return self.call(trace_calls.replay(trace_id, timeout))
+    def replay(self, trace_id: str, *, explain: bool = False, timeout: float | None = None) -> Replay:
+        """Make the plan of a trace anew, and compare; leaves no trace. *explain* the plan as made anew."""
+        return self.call(trace_calls.replay(trace_id, explain, timeout))
 
     def diff(self, trace_id: str, other_trace_id: str, *, timeout: float | None = None) -> TraceDifference:
         """Compare the plans of two traces, from their records alone."""

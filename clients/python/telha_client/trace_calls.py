@@ -44,10 +44,11 @@ def traces(
     return Prepared("/telha.trace.v1.Traces/List", message, responses.traces, True, timeout)
 
 
-def replay(trace_id: str, timeout: float | None) -> Prepared[Replay]:
+def replay(trace_id: str, explain: bool, timeout: float | None) -> Prepared[Replay]:
     """`Planner.Replay`."""
     message = replay_pb2.ReplayRequest()
     put(message, "trace_id", trace_id)
+    put(message, "explain", explain)
     return Prepared("/telha.planner.v1.Planner/Replay", message, comparison_answers.replay, True, timeout)
 
 

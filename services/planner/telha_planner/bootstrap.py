@@ -52,7 +52,6 @@ from telha_planner.server.ports import Records
 from telha_planner.server.questions import QuestionThreads
 from telha_planner.server.quota import Quota
 from telha_planner.server.replay import Replays
-from telha_planner.server.trace_lookup import TraceLookup
 from telha_planner.server.trace_meters import MissedMeters, SpoolMeters, StreamMeters
 from telha_planner.server.trace_reader import TraceReader
 from telha_planner.server.trace_writer_port import TraceWriter
@@ -262,9 +261,9 @@ def _listener(
 ) -> Listener:
     plan_quota = Quota(config.server.plan_calls_per_minute)
     context_quota = Quota(config.server.context_calls_per_minute)
-    lookup = TraceLookup(planning, threads.plans, records, writer)
-    replays = Replays(replaying, threads.plans, lookup, plan_quota)
     reader = TraceReader(records, writer)
+    limit = config.server.max_message_bytes
+    replays = Replays(planning, replaying, threads.plans, reader, plan_quota, limit)
     limit = config.server.max_message_bytes
     surfaces = (
         PlannerSurface(planning, threads, records, plan_quota, meters, replays, reader, limit),

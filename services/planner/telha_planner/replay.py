@@ -10,7 +10,7 @@ settings and code are those of today, and what of them differs is named. Rule 3:
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +20,7 @@ from telha_planner.caller import Caller
 from telha_planner.config import PlannerConfig
 from telha_planner.core.difference import Difference, HeldSpan, InputChange, PlanInput, difference
 from telha_planner.core.errors import NotFound
+from telha_planner.core.explained import Explanation
 from telha_planner.core.plan import EvidencePlan, LegCounts, RecallStats
 from telha_planner.core.request import ALL_SPACES, PlanRequest, SelectRequest, Window, format_uuid
 from telha_planner.memory import erased
@@ -53,6 +54,7 @@ class Replayed:
     Attributes:
         resolvable: Whether any recorded span can still be resolved; true where none was recorded.
         names: Display names of sources that the two plans cite, where memory has them.
+        explanation: Of the plan as made anew; None where it was not asked for.
     """
 
     plan: EvidencePlan
@@ -61,6 +63,7 @@ class Replayed:
     erased: tuple[ErasedSource, ...]
     resolvable: bool
     names: Mapping[Version, str]
+    explanation: Explanation | None
 
 
 class Replaying:
@@ -72,12 +75,15 @@ class Replaying:
         self._config = config
         self._tokenizers = tokenizers
 
-    def replay(self, credential: str, recorded: Recorded, request: PlanRequest | SelectRequest) -> Replayed:
+    def replay(
+        self, credential: str, recorded: Recorded, request: PlanRequest | SelectRequest, *, explain: bool = False
+    ) -> Replayed:
         """
         Make the plan of *recorded* anew and compare.
 
         Args:
             request: The recorded request, read through the same checks as one from the wire.
+            explain: Say of each candidate of the plan made anew why it is in or out.
 
         Raises:
             NotFound: The key may not see the trace.
@@ -86,7 +92,7 @@ class Replaying:
         caller.need("read")
         if not may_see(caller, recorded):
             raise NotFound(resource="trace")
-        plan, circumstances = self._again(credential, recorded, request)
+        plan, circumstances, explanation = self._again(credential, recorded, replace(request, explain=explain))
         again = _as_recorded(recorded, plan, circumstances, caller)
         spaces = circumstances.spaces
         names, gone = self._cited(caller, recorded, spaces, [*recorded.held, *again.held])
@@ -102,15 +108,22 @@ class Replaying:
             erased=gone,
             resolvable=lost < len(recorded.held) or not recorded.held,
             names=names,
+            explanation=explanation,
         )
+
+    def names(self, credential: str, held: Sequence[HeldSpan]) -> dict[Version, str]:
+        """Display names of the sources of *held*, as far as memory has them and the key may read them."""
+        caller = self._planning.caller(credential)
+        with self._store.reading(caller.tenant) as connection:
+            return erased.standing(connection, caller.tenant, caller.spaces, map(version_of, held))
 
     def _again(
         self, credential: str, recorded: Recorded, request: PlanRequest | SelectRequest
-    ) -> tuple[EvidencePlan, Circumstances]:
+    ) -> tuple[EvidencePlan, Circumstances, Explanation | None]:
         if isinstance(request, PlanRequest):
             surface = SURFACES[recorded.kind](self._config)
             drafted = self._planning.replan(credential, _pinned(request, recorded), surface, _vector(recorded))
-            return drafted.plan, drafted.circumstances
+            return drafted.plan, drafted.circumstances, drafted.explanation
         recall = recorded.stats.get("recall") or {}
         stats = RecallStats(
             legs=LegCounts(lexical=(recall.get("legs") or {}).get("lexical", 0)),
@@ -118,8 +131,9 @@ class Replaying:
             zero_score=recall.get("zeroScore", 0),
         )
         counted = Counted(recorded.tokenizer, recorded.token_estimate, stats)
-        plan = reselect(request, recorded.pool or (), counted, self._config, self._tokenizers)
-        return plan, Circumstances(None, None, (), None, None, "", self._planning.rules)
+        selected = reselect(request, recorded.pool or (), counted, self._config, self._tokenizers)
+        circumstances = Circumstances(None, None, (), None, None, "", self._planning.rules)
+        return selected.plan, circumstances, selected.explanation
 
     def _cited(
         self, caller: Caller, recorded: Recorded, spaces: tuple[str, ...] | None, held: list[HeldSpan]

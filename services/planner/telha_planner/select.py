@@ -79,7 +79,7 @@ def reselect(
     counted: Counted,
     config: PlannerConfig,
     tokenizers: Tokenizers,
-) -> EvidencePlan:
+) -> Selected:
     """
     Weigh and select a pool as it once entered Phase B: scores and tokens are those of *entries*.
 
@@ -93,4 +93,6 @@ def reselect(
     columns = columns_of(entries, np.array([entry.score for entry in entries], dtype=np.float64))
     pool = weighed(columns, np.array([entry.tokens for entry in entries], dtype=np.int64), config.planner)
     packed = pack(pool, np.full(len(pool), counted.estimated), limits, config.planner.dedup_overlap)
-    return finish(packed, [""] * len(packed.rows), counted.tokenizer, counted.stats)
+    explanation = explained(packed, config.planner) if request.explain else None
+    plan = finish(packed, [""] * len(packed.rows), counted.tokenizer, counted.stats)
+    return Selected(plan, tuple(entries), explanation)

@@ -27,7 +27,6 @@ from telha_planner.server.planner import PlannerSurface
 from telha_planner.server.questions import QuestionThreads
 from telha_planner.server.quota import Quota
 from telha_planner.server.replay import Replays
-from telha_planner.server.trace_lookup import TraceLookup
 from telha_planner.server.trace_reader import TraceReader
 from telha_planner.server.trace_writer_port import TraceWriter
 from telha_planner.trace.spool import Spool
@@ -55,10 +54,9 @@ def planner(folder, config):
     def services():
         spools.append(Spool.open(folder / "spool", 1 << 20))
         writer = TraceWriter(f"unix:{folder}/no-writer.sock", "token")
-        lookup = TraceLookup(parts.planning, thread, spools[0], writer)
         replaying = Replaying(parts.planning, parts.store, config, Tokenizers(config.tokens))
-        replays = Replays(replaying, thread, lookup, Quota(0))
         reader = TraceReader(spools[0], writer)
+        replays = Replays(parts.planning, replaying, thread, reader, Quota(0), 4 << 20)
         limit = config.server.max_message_bytes
         planning = PlannerSurface(parts.planning, threads, spools[0], Quota(0), server.meters, replays, reader, limit)
         context = ContextSurface(

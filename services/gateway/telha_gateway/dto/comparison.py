@@ -8,6 +8,7 @@ from telha.planner.v1 import plan_pb2, replay_pb2
 
 from telha_gateway.dto import plans
 from telha_gateway.dto.coordinates import CLASS_NAMES, UNKNOWN_CLASS, ClassField, SpanPlace, place
+from telha_gateway.dto.explanation import Explanation, explained
 from telha_gateway.dto.plans import ReadWindow, Selection
 from telha_gateway.dto.shape import Given, Micros, PlanHash, Sent, Uuid
 
@@ -21,6 +22,8 @@ UNRECOGNIZED = "unrecognized"
 
 class ReplayRequest(Sent):
     """How to replay; the body may be left out."""
+
+    explain: Annotated[bool, Meta(description="Explain the plan as made anew. Default: false.")] | None = None
 
 
 class InputChange(Given, kw_only=True):
@@ -91,6 +94,13 @@ class Replay(Given, kw_only=True):
     window: Annotated[ReadWindow, Meta(description="Absent of `select`.")] | None = None
     difference: PlanDifference
     erased: list[ErasedSource]
+    explanation: (
+        Annotated[
+            Explanation,
+            Meta(description="Of the plan as made anew, which is the recorded one if `identical`."),
+        ]
+        | None
+    ) = None
 
 
 class TraceDifference(Given):
@@ -103,8 +113,7 @@ class TraceDifference(Given):
 
 def replay_message(trace_id: str, request: ReplayRequest) -> replay_pb2.ReplayRequest:
     """The request for a replay on the wire."""
-    del request
-    return replay_pb2.ReplayRequest(trace_id=trace_id)
+    return replay_pb2.ReplayRequest(trace_id=trace_id, explain=request.explain or False)
 
 
 def diff_message(trace_id: str, other: str) -> replay_pb2.DiffRequest:
@@ -124,6 +133,7 @@ def replay_answer(message: replay_pb2.ReplayResponse) -> Replay:
             ErasedSource(source_id=source.source_id, erased=source.erased_us, spans=source.spans)
             for source in message.erased
         ],
+        explanation=explained(message),
     )
 
 

@@ -54,6 +54,7 @@ OPERATIONS = (
         path_parameter=an_id("The trace."),
         body=comparison.ReplayRequest,
         body_optional=True,
+        example={"explain": True},
         answer=comparison.Replay,
         run=_replay,
         statuses=(404,),

@@ -7,9 +7,11 @@ from telha.trace.v1 import traces_pb2
 
 from telha_planner.answers import Answer, ContextAnswer, QueryAnswer
 from telha_planner.caller import Caller
+from telha_planner.core.difference import HeldSpan
 from telha_planner.core.request import PlanRequest, QueryRequest, SelectRequest, Window
 from telha_planner.ingest.artifact import ArtifactInput
 from telha_planner.ingest.document import DocumentHeader, DocumentInput
+from telha_planner.memory.erased import Version
 from telha_planner.memory.keys import KeyDraft, KeyInfo
 from telha_planner.memory.reads import StoredSource
 from telha_planner.memory.receipts import Deletion, SpaceReceipt
@@ -61,8 +63,13 @@ class Planning(Protocol):
 class Replaying(Protocol):
     """Records made anew, on the plan thread."""
 
-    def replay(self, credential: str, recorded: Recorded, request: PlanRequest | SelectRequest) -> Replayed:
+    def replay(
+        self, credential: str, recorded: Recorded, request: PlanRequest | SelectRequest, *, explain: bool
+    ) -> Replayed:
         """The plan of *recorded* as it would be now, beside what it was; raises `NotFound` for a key that may not."""
+
+    def names(self, credential: str, held: Sequence[HeldSpan]) -> Mapping[Version, str]:
+        """Display names of the sources of *held*, as far as the key may read them."""
 
 
 class Records(Protocol):

@@ -7,14 +7,18 @@ leaves no trace, and the counters of plans do not see it.
 
 from telha.planner.v1 import replay_pb2
 
+from telha_planner.caller import Caller
 from telha_planner.core.difference import difference
+from telha_planner.core.errors import NotFound, RequestInvalid
+from telha_planner.core.request import parse_uuid
 from telha_planner.trace.compared import pair
+from telha_planner.trace.recorded import Recorded, RecordUnreadable
 
 from .call import Call, Handler
 from .dispatch import PlanThread
-from .ports import Replaying
+from .ports import Planning, Replaying
 from .quota import Quota
-from .trace_lookup import TraceLookup
+from .trace_reader import TraceReader
 from .translate_difference import compared_message, difference_message, recorded_request, replay_message
 from .wire import decode
 
@@ -24,14 +28,26 @@ class Replays:
     Two methods of `telha.planner.v1.Planner`.
 
     Args:
+        traces: Reads what was recorded.
         quota: Calls of each key, those of Plan and Select among them.
+        max_message_bytes: Largest answer; an explanation takes what the rest leaves of it.
     """
 
-    def __init__(self, replaying: Replaying, thread: PlanThread, lookup: TraceLookup, quota: Quota) -> None:
+    def __init__(
+        self,
+        planning: Planning,
+        replaying: Replaying,
+        thread: PlanThread,
+        traces: TraceReader,
+        quota: Quota,
+        max_message_bytes: int,
+    ) -> None:
+        self._planning = planning
         self._replaying = replaying
         self._thread = thread
-        self._lookup = lookup
+        self._traces = traces
         self._quota = quota
+        self._max_message_bytes = max_message_bytes
 
     @property
     def methods(self) -> dict[str, Handler]:
@@ -42,26 +58,49 @@ class Replays:
         """Make the plan of a trace anew and compare."""
         credential = call.admitted(self._quota)
         request = decode(replay_pb2.ReplayRequest, raw)
-        caller = await self._lookup.reader(call)
-        recorded = await self._lookup.recorded("trace_id", request.trace_id, caller, call)
+        parse_uuid("trace_id", request.trace_id)
+        caller = await self._caller(credential, call)
+        recorded = await self._recorded("trace_id", request.trace_id, caller, call)
         call.trace_id = request.trace_id
 
         def work() -> replay_pb2.ReplayResponse:
             asked = recorded_request("trace_id", recorded)
-            return replay_message(recorded, self._replaying.replay(credential, recorded, asked))
+            replayed = self._replaying.replay(credential, recorded, asked, explain=request.explain)
+            return replay_message(recorded, replayed, self._max_message_bytes)
 
         return await self._thread.run(work, call.deadline, call.holder)
 
     async def diff(self, raw: bytes, call: Call) -> replay_pb2.DiffResponse:
         """Compare the plans of two traces."""
-        call.admitted(self._quota)
+        credential = call.admitted(self._quota)
         request = decode(replay_pb2.DiffRequest, raw)
-        caller = await self._lookup.reader(call)
-        before = await self._lookup.recorded("trace_id", request.trace_id, caller, call)
-        after = await self._lookup.recorded("other_trace_id", request.other_trace_id, caller, call)
-        found = difference(*pair(before, after))
-        return replay_pb2.DiffResponse(
-            before=compared_message(before),
-            after=compared_message(after),
-            difference=difference_message(found, {}),
-        )
+        parse_uuid("trace_id", request.trace_id)
+        parse_uuid("other_trace_id", request.other_trace_id)
+        caller = await self._caller(credential, call)
+        before = await self._recorded("trace_id", request.trace_id, caller, call)
+        after = await self._recorded("other_trace_id", request.other_trace_id, caller, call)
+
+        def work() -> replay_pb2.DiffResponse:
+            names = self._replaying.names(credential, [*before.held, *after.held])
+            return replay_pb2.DiffResponse(
+                before=compared_message(before),
+                after=compared_message(after),
+                difference=difference_message(difference(*pair(before, after)), names),
+            )
+
+        return await self._thread.run(work, call.deadline, call.holder)
+
+    async def _caller(self, credential: str, call: Call) -> Caller:
+        caller = await self._thread.run(lambda: self._planning.caller(credential), call.deadline, call.holder)
+        call.tenant = caller.tenant_name
+        caller.need("read")
+        return caller
+
+    async def _recorded(self, place: str, trace_id: str, caller: Caller, call: Call) -> Recorded:
+        try:
+            found = await self._traces.recorded(caller, trace_id, call.deadline)
+        except RecordUnreadable as fault:
+            raise RequestInvalid(field=place, rule=str(fault)) from None
+        if found is None:
+            raise NotFound(resource="trace")
+        return found

@@ -7,10 +7,13 @@ that may be on its way from another planner is pending, not absent.
 """
 
 import asyncio
+import contextlib
 
 from telha.trace.v1 import traces_pb2
 
 from telha_planner.caller import Caller
+from telha_planner.replay import may_see
+from telha_planner.trace.recorded import Recorded, RecordUnreadable, read_record
 
 from .ports import Records, TraceStore
 from .translate_trace import trace_message
@@ -45,6 +48,28 @@ class TraceReader:
                 caller.tenant_name, caller.spaces or (), caller.key_id, trace_id, searched, deadline
             )
         return found if found is not None and _may_see(caller, found) else None
+
+    async def recorded(self, caller: Caller, trace_id: str, deadline: float) -> Recorded | None:
+        """
+        As `find`: the record, read back.
+
+        Raises:
+            RecordUnreadable: The trace is there, and this version cannot make its plan anew.
+            TracePending: It cannot be told at this moment.
+        """
+        searched = self._records.spools()
+        written = self._records.get(caller.tenant_name, trace_id)
+        found: Recorded | None = None
+        if written is not None:
+            # Of one that cannot be read nobody knows whose it is; the trace writer looks at what it persisted.
+            with contextlib.suppress(RecordUnreadable):
+                found = await asyncio.to_thread(read_record, written)
+        if found is None or not may_see(caller, found):
+            written = await self._writer.fetch_as_written(
+                caller.tenant_name, caller.spaces or (), caller.key_id, trace_id, searched, deadline
+            )
+            found = None if written is None else await asyncio.to_thread(read_record, written)
+        return found if found is not None and may_see(caller, found) else None
 
 
 def _may_see(caller: Caller, found: traces_pb2.GetResponse) -> bool:

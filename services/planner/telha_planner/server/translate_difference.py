@@ -14,6 +14,7 @@ from telha_planner.core.request import PlanRequest, SelectRequest, Window, forma
 from telha_planner.replay import Replayed, version_of
 from telha_planner.trace.recorded import Recorded
 
+from .translate_explanation import explanation_message
 from .translate_plan import CLASS_ON_THE_WIRE, Asking, plan_message, read_plan, read_select, window_message
 
 Names = Mapping[tuple[bytes, int], str]
@@ -43,14 +44,14 @@ def recorded_request(place: str, recorded: Recorded) -> PlanRequest | SelectRequ
     return read_select(message)[0] if isinstance(message, planner_pb2.SelectRequest) else read_plan(message)[0]
 
 
-def replay_message(recorded: Recorded, replayed: Replayed) -> replay_pb2.ReplayResponse:
-    """The answer of Replay."""
+def replay_message(recorded: Recorded, replayed: Replayed, limit: int) -> replay_pb2.ReplayResponse:
+    """The answer of Replay, of which an explanation takes what is left of *limit* bytes."""
     outcome = replay_pb2.REPLAY_OUTCOME_CHANGED
     if replayed.difference.identical:
         outcome = replay_pb2.REPLAY_OUTCOME_IDENTICAL
     elif not replayed.resolvable:
         outcome = replay_pb2.REPLAY_OUTCOME_ERASED
-    return replay_pb2.ReplayResponse(
+    response = replay_pb2.ReplayResponse(
         outcome=outcome,
         recorded=compared_message(recorded),
         plan=plan_message(replayed.plan, trace_id=""),
@@ -63,6 +64,10 @@ def replay_message(recorded: Recorded, replayed: Replayed) -> replay_pb2.ReplayR
             for source in replayed.erased
         ],
     )
+    if replayed.explanation is not None:
+        room = limit - response.ByteSize()
+        response.explanation.CopyFrom(explanation_message(replayed.explanation, room))
+    return response
 
 
 def compared_message(recorded: Recorded) -> replay_pb2.ComparedPlan:

@@ -1,4 +1,5 @@
 from telha.planner.v1 import difference_pb2 as _difference_pb2
+from telha.planner.v1 import explanation_pb2 as _explanation_pb2
 from telha.planner.v1 import plan_pb2 as _plan_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -21,10 +22,12 @@ REPLAY_OUTCOME_CHANGED: ReplayOutcome
 REPLAY_OUTCOME_ERASED: ReplayOutcome
 
 class ReplayRequest(_message.Message):
-    __slots__ = ("trace_id",)
+    __slots__ = ("trace_id", "explain")
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
+    EXPLAIN_FIELD_NUMBER: _ClassVar[int]
     trace_id: str
-    def __init__(self, trace_id: _Optional[str] = ...) -> None: ...
+    explain: bool
+    def __init__(self, trace_id: _Optional[str] = ..., explain: _Optional[bool] = ...) -> None: ...
 
 class ErasedSource(_message.Message):
     __slots__ = ("source_id", "erased_us", "spans")
@@ -55,20 +58,22 @@ class ComparedPlan(_message.Message):
     def __init__(self, trace_id: _Optional[str] = ..., kind: _Optional[str] = ..., recorded_us: _Optional[int] = ..., plan_hash: _Optional[str] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ..., budget: _Optional[int] = ..., used: _Optional[int] = ...) -> None: ...
 
 class ReplayResponse(_message.Message):
-    __slots__ = ("outcome", "recorded", "plan", "window", "difference", "erased")
+    __slots__ = ("outcome", "recorded", "plan", "window", "difference", "erased", "explanation")
     OUTCOME_FIELD_NUMBER: _ClassVar[int]
     RECORDED_FIELD_NUMBER: _ClassVar[int]
     PLAN_FIELD_NUMBER: _ClassVar[int]
     WINDOW_FIELD_NUMBER: _ClassVar[int]
     DIFFERENCE_FIELD_NUMBER: _ClassVar[int]
     ERASED_FIELD_NUMBER: _ClassVar[int]
+    EXPLANATION_FIELD_NUMBER: _ClassVar[int]
     outcome: ReplayOutcome
     recorded: ComparedPlan
     plan: _plan_pb2.EvidencePlan
     window: _plan_pb2.Window
     difference: _difference_pb2.PlanDifference
     erased: _containers.RepeatedCompositeFieldContainer[ErasedSource]
-    def __init__(self, outcome: _Optional[_Union[ReplayOutcome, str]] = ..., recorded: _Optional[_Union[ComparedPlan, _Mapping]] = ..., plan: _Optional[_Union[_plan_pb2.EvidencePlan, _Mapping]] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ..., difference: _Optional[_Union[_difference_pb2.PlanDifference, _Mapping]] = ..., erased: _Optional[_Iterable[_Union[ErasedSource, _Mapping]]] = ...) -> None: ...
+    explanation: _explanation_pb2.Explanation
+    def __init__(self, outcome: _Optional[_Union[ReplayOutcome, str]] = ..., recorded: _Optional[_Union[ComparedPlan, _Mapping]] = ..., plan: _Optional[_Union[_plan_pb2.EvidencePlan, _Mapping]] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ..., difference: _Optional[_Union[_difference_pb2.PlanDifference, _Mapping]] = ..., erased: _Optional[_Iterable[_Union[ErasedSource, _Mapping]]] = ..., explanation: _Optional[_Union[_explanation_pb2.Explanation, _Mapping]] = ...) -> None: ...
 
 class DiffRequest(_message.Message):
     __slots__ = ("trace_id", "other_trace_id")
