@@ -25,7 +25,7 @@ from .connection import (
     target,
 )
 from .errors import from_rpc
-from .inputs import Artifact, Clarification, Document, Edge, Fragment, Instant, Node
+from .inputs import Artifact, Clarification, Document, Edge, Fragment, Instant, Node, WhyNot
 from .options import ContextOptions, PlanOptions, SelectOptions
 from .requests import Prepared
 from .results import (
@@ -99,9 +99,16 @@ class AsyncClient:
         """Read one trace."""
         return await self.call(trace_calls.trace(trace_id, timeout))
 
-    async def replay(self, trace_id: str, *, explain: bool = False, timeout: float | None = None) -> Replay:
-        """Make the plan of a trace anew, and compare; leaves no trace. *explain* the plan as made anew."""
-        return await self.call(trace_calls.replay(trace_id, explain, timeout))
+    async def replay(
+        self, trace_id: str, *, explain: bool = False, why_not: Sequence[WhyNot] = (), timeout: float | None = None
+    ) -> Replay:
+        """
+        Make the plan of a trace anew, and compare; leaves no trace.
+
+        Args:
+            explain, why_not: Explain the plan as made anew, as with `plan`.
+        """
+        return await self.call(trace_calls.replay(trace_id, explain, why_not, timeout))
 
     async def diff(self, trace_id: str, other_trace_id: str, *, timeout: float | None = None) -> TraceDifference:
         """Compare the plans of two traces, from their records alone."""

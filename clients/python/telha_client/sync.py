@@ -12,7 +12,7 @@ from .administration import Administration
 from .comparison import Replay, TraceDifference
 from .connection import DEFAULT_TIMEOUT_S, Tls, opened_channel, pause_before_repeating, target
 from .errors import from_rpc
-from .inputs import Artifact, Clarification, Document, Edge, Fragment, Instant, Node
+from .inputs import Artifact, Clarification, Document, Edge, Fragment, Instant, Node, WhyNot
 from .options import ContextOptions, PlanOptions, SelectOptions
 from .requests import Prepared
 from .results import (
@@ -79,9 +79,16 @@ class Client:
         """Read one trace."""
         return self.call(trace_calls.trace(trace_id, timeout))
 
-    def replay(self, trace_id: str, *, explain: bool = False, timeout: float | None = None) -> Replay:
-        """Make the plan of a trace anew, and compare; leaves no trace. *explain* the plan as made anew."""
-        return self.call(trace_calls.replay(trace_id, explain, timeout))
+    def replay(
+        self, trace_id: str, *, explain: bool = False, why_not: Sequence[WhyNot] = (), timeout: float | None = None
+    ) -> Replay:
+        """
+        Make the plan of a trace anew, and compare; leaves no trace.
+
+        Args:
+            explain, why_not: Explain the plan as made anew, as with `plan`.
+        """
+        return self.call(trace_calls.replay(trace_id, explain, why_not, timeout))
 
     def diff(self, trace_id: str, other_trace_id: str, *, timeout: float | None = None) -> TraceDifference:
         """Compare the plans of two traces, from their records alone."""

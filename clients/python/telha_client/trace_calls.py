@@ -1,12 +1,15 @@
 """Calls about traces, prepared."""
 
+from collections.abc import Sequence
+
 from telha.planner.v1 import replay_pb2
 from telha.trace.v1 import traces_pb2
 
 from . import comparison_answers, responses
 from .comparison import Replay, TraceDifference
+from .explaining import fill_explain
 from .fields import micros, put
-from .inputs import Instant
+from .inputs import Instant, WhyNot
 from .requests import Prepared
 from .results import Page, Trace, TraceSummary
 
@@ -44,11 +47,11 @@ def traces(
     return Prepared("/telha.trace.v1.Traces/List", message, responses.traces, True, timeout)
 
 
-def replay(trace_id: str, explain: bool, timeout: float | None) -> Prepared[Replay]:
+def replay(trace_id: str, explain: bool, why_not: Sequence[WhyNot], timeout: float | None) -> Prepared[Replay]:
     """`Planner.Replay`."""
     message = replay_pb2.ReplayRequest()
     put(message, "trace_id", trace_id)
-    put(message, "explain", explain)
+    fill_explain(message, {"explain": explain, "why_not": why_not})
     return Prepared("/telha.planner.v1.Planner/Replay", message, comparison_answers.replay, True, timeout)
 
 

@@ -23,6 +23,7 @@ from telha_planner.core.errors import NotFound
 from telha_planner.core.explained import Explanation
 from telha_planner.core.plan import EvidencePlan, LegCounts, RecallStats
 from telha_planner.core.request import ALL_SPACES, PlanRequest, SelectRequest, Window, format_uuid
+from telha_planner.core.subject import Subject
 from telha_planner.memory import erased
 from telha_planner.memory.erased import Version
 from telha_planner.memory.store import Store
@@ -76,7 +77,13 @@ class Replaying:
         self._tokenizers = tokenizers
 
     def replay(
-        self, credential: str, recorded: Recorded, request: PlanRequest | SelectRequest, *, explain: bool = False
+        self,
+        credential: str,
+        recorded: Recorded,
+        request: PlanRequest | SelectRequest,
+        *,
+        explain: bool = False,
+        why_not: tuple[Subject, ...] = (),
     ) -> Replayed:
         """
         Make the plan of *recorded* anew and compare.
@@ -84,6 +91,7 @@ class Replaying:
         Args:
             request: The recorded request, read through the same checks as one from the wire.
             explain: Say of each candidate of the plan made anew why it is in or out.
+            why_not: Say it of these.
 
         Raises:
             NotFound: The key may not see the trace.
@@ -92,7 +100,8 @@ class Replaying:
         caller.need("read")
         if not may_see(caller, recorded):
             raise NotFound(resource="trace")
-        plan, circumstances, explanation = self._again(credential, recorded, replace(request, explain=explain))
+        asked = replace(request, explain=explain, why_not=why_not)
+        plan, circumstances, explanation = self._again(credential, recorded, asked)
         again = _as_recorded(recorded, plan, circumstances, caller)
         spaces = circumstances.spaces
         names, gone = self._cited(caller, recorded, spaces, [*recorded.held, *again.held])

@@ -18,7 +18,7 @@ from telha_planner.core.request import SelectRequest
 from telha_planner.explaining import explained, reckoned
 from telha_planner.fragments import columns_of, read_fragments
 from telha_planner.models.tokenizers import Tokenizers
-from telha_planner.packing import finish, pack, weighed
+from telha_planner.packing import Packed, finish, pack, weighed
 from telha_planner.pool_subjects import subjects_in_pool
 from telha_planner.trace.record import PoolEntry
 
@@ -65,12 +65,8 @@ def select_pool(request: SelectRequest, config: PlannerConfig, tokenizers: Token
     pool = weighed(fragments.columns, fragments.tokens, config.planner)
     packed = pack(pool, fragments.estimated, limits, config.planner.dedup_overlap)
     texts = [fragments.texts[row] for row in packed.rows.tolist()]
-    explanation = None
-    if request.explain or request.why_not:
-        reckoning = reckoned(packed, config.planner)
-        subjects = subjects_in_pool(request, reckoning)
-        explanation = replace(explained(reckoning, told=request.explain), subjects=subjects)
-    return Selected(finish(packed, texts, fragments.tokenizer, fragments.stats), fragments.entries, explanation)
+    plan = finish(packed, texts, fragments.tokenizer, fragments.stats)
+    return Selected(plan, fragments.entries, _explanation(request, packed, config))
 
 
 def reselect(
@@ -93,6 +89,13 @@ def reselect(
     columns = columns_of(entries, np.array([entry.score for entry in entries], dtype=np.float64))
     pool = weighed(columns, np.array([entry.tokens for entry in entries], dtype=np.int64), config.planner)
     packed = pack(pool, np.full(len(pool), counted.estimated), limits, config.planner.dedup_overlap)
-    explanation = explained(packed, config.planner) if request.explain else None
     plan = finish(packed, [""] * len(packed.rows), counted.tokenizer, counted.stats)
-    return Selected(plan, tuple(entries), explanation)
+    return Selected(plan, tuple(entries), _explanation(request, packed, config))
+
+
+def _explanation(request: SelectRequest, packed: Packed, config: PlannerConfig) -> Explanation | None:
+    if not request.explain and not request.why_not:
+        return None
+    reckoning = reckoned(packed, config.planner)
+    subjects = subjects_in_pool(request, reckoning)
+    return replace(explained(reckoning, told=request.explain), subjects=subjects)

@@ -5,7 +5,7 @@ import pytest
 from planner_server import RealPlanner
 from telha.context.v1 import context_pb2, context_pb2_grpc
 from telha.planner.v1 import explanation_pb2, plan_pb2, planner_pb2, planner_pb2_grpc, replay_pb2
-from telha_client import Document, Fragment, Span, requests
+from telha_client import Document, Fragment, InvalidRequest, Span, WhyNot, requests
 
 NIGHT = (
     "# Eléctrico 28\n\nO eléctrico 28 não circula à noite. 夜间停运。 لا يعمل ليلاً 👩‍👩‍👧\n\nO bilhete custa 3 euros.\n"
@@ -91,3 +91,18 @@ def test_a_replay_explains_what_was_not_explained(planner, surface):
     assert {span.outcome for span in told.spans} > {explanation_pb2.SPAN_OUTCOME_PACKED}
     assert len(replayed.plan.explanation.spans) == len(told.spans)
     assert not replay(planner, made.trace_id).HasField("explanation")
+
+
+def test_a_replay_answers_why_not(planner):
+    """X6, X7: of a subject, too, and of one that nobody has; a subject that breaks a rule is refused with its place."""
+    with planner.client() as client:
+        made = made_by(client, "plan")
+        subjects = [WhyNot(source="noite.md"), WhyNot(source="nobody.md")]
+        told = client.replay(made.trace_id, why_not=subjects).plan.explanation
+        assert [subject.verdict for subject in told.subjects] == ["candidate", "unknown"]
+        assert told.spans == ()
+        with pytest.raises(InvalidRequest) as refused:
+            client.replay(made.trace_id, why_not=[WhyNot(source=" ")])
+        assert refused.value.field == "why_not[0].source.source"
+        pool = client.replay(made_by(client, "select").trace_id, why_not=[WhyNot(span=POOL[0].span)])
+        assert pool.plan.explanation.subjects[0].verdict == "candidate"

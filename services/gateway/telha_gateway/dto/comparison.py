@@ -8,9 +8,9 @@ from telha.planner.v1 import plan_pb2, replay_pb2
 
 from telha_gateway.dto import plans
 from telha_gateway.dto.coordinates import CLASS_NAMES, UNKNOWN_CLASS, ClassField, SpanPlace, place
-from telha_gateway.dto.explanation import Explanation, explained
+from telha_gateway.dto.explanation import MAX_SUBJECTS, Explanation, WhyNot, explained, subjects
 from telha_gateway.dto.plans import ReadWindow, Selection
-from telha_gateway.dto.shape import Given, Micros, PlanHash, Sent, Uuid
+from telha_gateway.dto.shape import Given, Micros, PlanHash, Sent, Uuid, told
 
 OUTCOMES = {
     number: name.removeprefix("REPLAY_OUTCOME_").lower() for name, number in replay_pb2.ReplayOutcome.items() if number
@@ -24,6 +24,7 @@ class ReplayRequest(Sent):
     """How to replay; the body may be left out."""
 
     explain: Annotated[bool, Meta(description="Explain the plan as made anew. Default: false.")] | None = None
+    why_not: Annotated[list[WhyNot], told("Ask why of these, at most 32.", maxItems=MAX_SUBJECTS)] | None = None
 
 
 class InputChange(Given, kw_only=True):
@@ -113,7 +114,8 @@ class TraceDifference(Given):
 
 def replay_message(trace_id: str, request: ReplayRequest) -> replay_pb2.ReplayRequest:
     """The request for a replay on the wire."""
-    return replay_pb2.ReplayRequest(trace_id=trace_id, explain=request.explain or False)
+    asked = subjects(request.why_not)
+    return replay_pb2.ReplayRequest(trace_id=trace_id, explain=request.explain or False, why_not=asked)
 
 
 def diff_message(trace_id: str, other: str) -> replay_pb2.DiffRequest:

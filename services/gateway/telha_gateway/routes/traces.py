@@ -21,7 +21,8 @@ async def _replay(exchange: Exchange) -> msgspec.Struct:
     exchange.trace_id = exchange.path_value
     body = await exchange.optional_body(comparison.ReplayRequest)
     message = comparison.replay_message(exchange.path_value, body)
-    return comparison.replay_answer(await exchange.call(exchange.upstream.planner.Replay, message, {"trace_id": "id"}))
+    renames = {"trace_id": "id", "why_not.source": "why_not"}
+    return comparison.replay_answer(await exchange.call(exchange.upstream.planner.Replay, message, renames))
 
 
 async def _diff(exchange: Exchange) -> msgspec.Struct:

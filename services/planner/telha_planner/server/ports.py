@@ -9,6 +9,7 @@ from telha_planner.answers import Answer, ContextAnswer, QueryAnswer
 from telha_planner.caller import Caller
 from telha_planner.core.difference import HeldSpan
 from telha_planner.core.request import PlanRequest, QueryRequest, SelectRequest, Window
+from telha_planner.core.subject import Subject
 from telha_planner.ingest.artifact import ArtifactInput
 from telha_planner.ingest.document import DocumentHeader, DocumentInput
 from telha_planner.memory.erased import Version
@@ -64,7 +65,13 @@ class Replaying(Protocol):
     """Records made anew, on the plan thread."""
 
     def replay(
-        self, credential: str, recorded: Recorded, request: PlanRequest | SelectRequest, *, explain: bool
+        self,
+        credential: str,
+        recorded: Recorded,
+        request: PlanRequest | SelectRequest,
+        *,
+        explain: bool,
+        why_not: tuple[Subject, ...],
     ) -> Replayed:
         """The plan of *recorded* as it would be now, beside what it was; raises `NotFound` for a key that may not."""
 

@@ -10,7 +10,7 @@ from telha.planner.v1 import replay_pb2
 from telha_planner.caller import Caller
 from telha_planner.core.difference import difference
 from telha_planner.core.errors import NotFound, RequestInvalid
-from telha_planner.core.request import parse_uuid
+from telha_planner.core.request import check_subjects, parse_uuid
 from telha_planner.trace.compared import pair
 from telha_planner.trace.recorded import Recorded, RecordUnreadable
 
@@ -20,6 +20,7 @@ from .ports import Planning, Replaying
 from .quota import Quota
 from .trace_reader import TraceReader
 from .translate_difference import compared_message, difference_message, recorded_request, replay_message
+from .translate_subjects import read_subjects
 from .wire import decode
 
 
@@ -59,13 +60,15 @@ class Replays:
         credential = call.admitted(self._quota)
         request = decode(replay_pb2.ReplayRequest, raw)
         parse_uuid("trace_id", request.trace_id)
+        subjects, _ = read_subjects(request.why_not)
+        check_subjects(subjects)
         caller = await self._caller(credential, call)
         recorded = await self._recorded("trace_id", request.trace_id, caller, call)
         call.trace_id = request.trace_id
 
         def work() -> replay_pb2.ReplayResponse:
             asked = recorded_request("trace_id", recorded)
-            replayed = self._replaying.replay(credential, recorded, asked, explain=request.explain)
+            replayed = self._replaying.replay(credential, recorded, asked, explain=request.explain, why_not=subjects)
             return replay_message(recorded, replayed, self._max_message_bytes)
 
         return await self._thread.run(work, call.deadline, call.holder)

@@ -17,6 +17,8 @@ from telha_planner.trace.recorded import Recorded
 from .translate_explanation import explanation_message
 from .translate_plan import CLASS_ON_THE_WIRE, Asking, plan_message, read_plan, read_select, window_message
 
+_TELLING = frozenset({"explain", "whyNot", "suggest"})
+
 Names = Mapping[tuple[bytes, int], str]
 
 _MESSAGES: dict[str, type[Asking | planner_pb2.SelectRequest]] = {
@@ -126,7 +128,8 @@ def _coordinate(span: SpanRef) -> plan_pb2.SpanRef:
 
 
 def _as_protobuf_spells(request: Mapping[str, Any]) -> dict[str, Any]:
-    spelled = dict(request)
+    # What was to be explained of the recorded plan is no part of planning it anew.
+    spelled = {key: value for key, value in request.items() if key not in _TELLING}
     if "legs" in spelled:
         spelled["legs"] = [f"LEG_{leg.upper()}" for leg in spelled["legs"]]
     return spelled

@@ -27,25 +27,25 @@ from telha.planner.v1 import explanation_pb2 as telha_dot_planner_dot_v1_dot_exp
 from telha.planner.v1 import plan_pb2 as telha_dot_planner_dot_v1_dot_plan__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dtelha/planner/v1/replay.proto\x12\x10telha.planner.v1\x1a!telha/planner/v1/difference.proto\x1a\"telha/planner/v1/explanation.proto\x1a\x1btelha/planner/v1/plan.proto\"2\n\rReplayRequest\x12\x10\n\x08trace_id\x18\x01 \x01(\t\x12\x0f\n\x07\x65xplain\x18\x02 \x01(\x08\"C\n\x0c\x45rasedSource\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\x11\n\terased_us\x18\x02 \x01(\x03\x12\r\n\x05spans\x18\x03 \x01(\x04\"\x9e\x01\n\x0c\x43omparedPlan\x12\x10\n\x08trace_id\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x13\n\x0brecorded_us\x18\x03 \x01(\x03\x12\x11\n\tplan_hash\x18\x04 \x01(\t\x12(\n\x06window\x18\x05 \x01(\x0b\x32\x18.telha.planner.v1.Window\x12\x0e\n\x06\x62udget\x18\x06 \x01(\x04\x12\x0c\n\x04used\x18\x07 \x01(\x04\"\xe6\x02\n\x0eReplayResponse\x12\x30\n\x07outcome\x18\x01 \x01(\x0e\x32\x1f.telha.planner.v1.ReplayOutcome\x12\x30\n\x08recorded\x18\x02 \x01(\x0b\x32\x1e.telha.planner.v1.ComparedPlan\x12,\n\x04plan\x18\x03 \x01(\x0b\x32\x1e.telha.planner.v1.EvidencePlan\x12(\n\x06window\x18\x04 \x01(\x0b\x32\x18.telha.planner.v1.Window\x12\x34\n\ndifference\x18\x05 \x01(\x0b\x32 .telha.planner.v1.PlanDifference\x12.\n\x06\x65rased\x18\x06 \x03(\x0b\x32\x1e.telha.planner.v1.ErasedSource\x12\x32\n\x0b\x65xplanation\x18\x07 \x01(\x0b\x32\x1d.telha.planner.v1.Explanation\"7\n\x0b\x44iffRequest\x12\x10\n\x08trace_id\x18\x01 \x01(\t\x12\x16\n\x0eother_trace_id\x18\x02 \x01(\t\"\xa3\x01\n\x0c\x44iffResponse\x12.\n\x06\x62\x65\x66ore\x18\x01 \x01(\x0b\x32\x1e.telha.planner.v1.ComparedPlan\x12-\n\x05\x61\x66ter\x18\x02 \x01(\x0b\x32\x1e.telha.planner.v1.ComparedPlan\x12\x34\n\ndifference\x18\x03 \x01(\x0b\x32 .telha.planner.v1.PlanDifference*\x84\x01\n\rReplayOutcome\x12\x1e\n\x1aREPLAY_OUTCOME_UNSPECIFIED\x10\x00\x12\x1c\n\x18REPLAY_OUTCOME_IDENTICAL\x10\x01\x12\x1a\n\x16REPLAY_OUTCOME_CHANGED\x10\x02\x12\x19\n\x15REPLAY_OUTCOME_ERASED\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dtelha/planner/v1/replay.proto\x12\x10telha.planner.v1\x1a!telha/planner/v1/difference.proto\x1a\"telha/planner/v1/explanation.proto\x1a\x1btelha/planner/v1/plan.proto\"^\n\rReplayRequest\x12\x10\n\x08trace_id\x18\x01 \x01(\t\x12\x0f\n\x07\x65xplain\x18\x02 \x01(\x08\x12*\n\x07why_not\x18\x03 \x03(\x0b\x32\x19.telha.planner.v1.Subject\"C\n\x0c\x45rasedSource\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\x11\n\terased_us\x18\x02 \x01(\x03\x12\r\n\x05spans\x18\x03 \x01(\x04\"\x9e\x01\n\x0c\x43omparedPlan\x12\x10\n\x08trace_id\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x13\n\x0brecorded_us\x18\x03 \x01(\x03\x12\x11\n\tplan_hash\x18\x04 \x01(\t\x12(\n\x06window\x18\x05 \x01(\x0b\x32\x18.telha.planner.v1.Window\x12\x0e\n\x06\x62udget\x18\x06 \x01(\x04\x12\x0c\n\x04used\x18\x07 \x01(\x04\"\xe6\x02\n\x0eReplayResponse\x12\x30\n\x07outcome\x18\x01 \x01(\x0e\x32\x1f.telha.planner.v1.ReplayOutcome\x12\x30\n\x08recorded\x18\x02 \x01(\x0b\x32\x1e.telha.planner.v1.ComparedPlan\x12,\n\x04plan\x18\x03 \x01(\x0b\x32\x1e.telha.planner.v1.EvidencePlan\x12(\n\x06window\x18\x04 \x01(\x0b\x32\x18.telha.planner.v1.Window\x12\x34\n\ndifference\x18\x05 \x01(\x0b\x32 .telha.planner.v1.PlanDifference\x12.\n\x06\x65rased\x18\x06 \x03(\x0b\x32\x1e.telha.planner.v1.ErasedSource\x12\x32\n\x0b\x65xplanation\x18\x07 \x01(\x0b\x32\x1d.telha.planner.v1.Explanation\"7\n\x0b\x44iffRequest\x12\x10\n\x08trace_id\x18\x01 \x01(\t\x12\x16\n\x0eother_trace_id\x18\x02 \x01(\t\"\xa3\x01\n\x0c\x44iffResponse\x12.\n\x06\x62\x65\x66ore\x18\x01 \x01(\x0b\x32\x1e.telha.planner.v1.ComparedPlan\x12-\n\x05\x61\x66ter\x18\x02 \x01(\x0b\x32\x1e.telha.planner.v1.ComparedPlan\x12\x34\n\ndifference\x18\x03 \x01(\x0b\x32 .telha.planner.v1.PlanDifference*\x84\x01\n\rReplayOutcome\x12\x1e\n\x1aREPLAY_OUTCOME_UNSPECIFIED\x10\x00\x12\x1c\n\x18REPLAY_OUTCOME_IDENTICAL\x10\x01\x12\x1a\n\x16REPLAY_OUTCOME_CHANGED\x10\x02\x12\x19\n\x15REPLAY_OUTCOME_ERASED\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'telha.planner.v1.replay_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_REPLAYOUTCOME']._serialized_start=1018
-  _globals['_REPLAYOUTCOME']._serialized_end=1150
+  _globals['_REPLAYOUTCOME']._serialized_start=1062
+  _globals['_REPLAYOUTCOME']._serialized_end=1194
   _globals['_REPLAYREQUEST']._serialized_start=151
-  _globals['_REPLAYREQUEST']._serialized_end=201
-  _globals['_ERASEDSOURCE']._serialized_start=203
-  _globals['_ERASEDSOURCE']._serialized_end=270
-  _globals['_COMPAREDPLAN']._serialized_start=273
-  _globals['_COMPAREDPLAN']._serialized_end=431
-  _globals['_REPLAYRESPONSE']._serialized_start=434
-  _globals['_REPLAYRESPONSE']._serialized_end=792
-  _globals['_DIFFREQUEST']._serialized_start=794
-  _globals['_DIFFREQUEST']._serialized_end=849
-  _globals['_DIFFRESPONSE']._serialized_start=852
-  _globals['_DIFFRESPONSE']._serialized_end=1015
+  _globals['_REPLAYREQUEST']._serialized_end=245
+  _globals['_ERASEDSOURCE']._serialized_start=247
+  _globals['_ERASEDSOURCE']._serialized_end=314
+  _globals['_COMPAREDPLAN']._serialized_start=317
+  _globals['_COMPAREDPLAN']._serialized_end=475
+  _globals['_REPLAYRESPONSE']._serialized_start=478
+  _globals['_REPLAYRESPONSE']._serialized_end=836
+  _globals['_DIFFREQUEST']._serialized_start=838
+  _globals['_DIFFREQUEST']._serialized_end=893
+  _globals['_DIFFRESPONSE']._serialized_start=896
+  _globals['_DIFFRESPONSE']._serialized_end=1059
 # @@protoc_insertion_point(module_scope)

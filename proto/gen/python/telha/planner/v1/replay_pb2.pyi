@@ -22,12 +22,14 @@ REPLAY_OUTCOME_CHANGED: ReplayOutcome
 REPLAY_OUTCOME_ERASED: ReplayOutcome
 
 class ReplayRequest(_message.Message):
-    __slots__ = ("trace_id", "explain")
+    __slots__ = ("trace_id", "explain", "why_not")
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
     EXPLAIN_FIELD_NUMBER: _ClassVar[int]
+    WHY_NOT_FIELD_NUMBER: _ClassVar[int]
     trace_id: str
     explain: bool
-    def __init__(self, trace_id: _Optional[str] = ..., explain: _Optional[bool] = ...) -> None: ...
+    why_not: _containers.RepeatedCompositeFieldContainer[_explanation_pb2.Subject]
+    def __init__(self, trace_id: _Optional[str] = ..., explain: _Optional[bool] = ..., why_not: _Optional[_Iterable[_Union[_explanation_pb2.Subject, _Mapping]]] = ...) -> None: ...
 
 class ErasedSource(_message.Message):
     __slots__ = ("source_id", "erased_us", "spans")
