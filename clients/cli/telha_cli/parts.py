@@ -119,7 +119,7 @@ def build(layout: Layout, redis_url: str | None, environ: Mapping[str, str]) -> 
     ready = (
         lambda: health.serving(writer),
         lambda: health.serving(planner),
-        lambda: _http_ready(layout.http_port),
+        lambda: answers(layout.http_port, "/readyz"),
     )
     return parts + [_service(layout, settings, *each) for each in zip(_SERVICES, ready, strict=True)]
 
@@ -226,10 +226,11 @@ def _environment(layout: Layout, redis_url: str | None, environ: Mapping[str, st
     )
 
 
-def _http_ready(port: int) -> bool:
+def answers(port: int, path: str) -> bool:
+    """Whether the gateway at *port* has something at *path*."""
     connection = http.client.HTTPConnection(HOST, port, timeout=1.0)
     try:
-        connection.request("GET", "/readyz")
+        connection.request("GET", path)
         return connection.getresponse().status == http.client.OK
     except (OSError, http.client.HTTPException):
         return False

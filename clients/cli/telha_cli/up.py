@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from telha_client import Client, TelhaError, Unauthenticated
 from telha_runtime.supervisor import PartFailed, Stop, Supervisor
@@ -219,10 +220,13 @@ def _say(connection: Connection, data: Path, *, as_json: bool) -> None:
         told = {name: value for name, value in asdict(connection).items() if name != "folder"}
         print(json.dumps({**told, "data": str(data)}), flush=True)
         return
+    port = urlsplit(connection.http).port
+    viewer = f"  traces {connection.http}/traces\n" if port is not None and parts.answers(port, "/traces") else ""
     print(
         f"telha is up\n"
         f"  gRPC   {connection.grpc}\n"
         f"  REST   {connection.http}\n"
+        f"{viewer}"
         f"  data   {data}\n"
         f"  key    {connection.key}\n"
         f"Stop it with Ctrl-C.",

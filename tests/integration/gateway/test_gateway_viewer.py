@@ -6,6 +6,8 @@ from pathlib import Path
 import httpx
 import pytest
 from gateway_server import Script, running
+from telha_cli import up
+from telha_cli.folder import Connection
 from telha_gateway import app
 from telha_gateway.viewer import files
 
@@ -170,3 +172,11 @@ def test_the_files_are_packaged_with_the_code():
     assert (files.WEB / files.PAGE).is_file()
     assert len(files.assets()) > 20
     assert all(len(file.content.splitlines()) < 400 for file in files.assets().values())
+
+
+@pytest.mark.parametrize("served", [True, False])
+def test_the_banner_names_it_where_it_is(served, tmp_path, capsys):
+    """X7, A3: `telha up` says where the viewer is, unless there is none."""
+    with running(Script(), viewer=served) as url:
+        up._say(Connection("127.0.0.1:7340", url, "telha_key", 1), tmp_path, as_json=False)
+    assert (f"\n  traces {url}/traces\n" in capsys.readouterr().out) is served

@@ -34,7 +34,7 @@ export function compareBox(id) {
       "div",
       { class: "card popup" },
       h("form", { on: { submit } }, h("label", { for: "other" }, "Trace id or address"), h("div", { class: "joined" }, field, h("button", { type: "submit" }, "Compare")), fault),
-      h("h3", {}, "The newest"),
+      h("h2", {}, "The newest"),
       recent,
     ),
   );

@@ -5,6 +5,9 @@
  */
 
 const SVG = "http://www.w3.org/2000/svg";
+/** Said in full, since a table that is laid out as cards is none to some browsers. */
+const TABLE_ROLES = { table: "table", thead: "rowgroup", tbody: "rowgroup", tr: "row", td: "cell" };
+const HEAD_ROLES = { col: "columnheader", row: "rowheader" };
 
 /**
  * An element.
@@ -15,7 +18,8 @@ const SVG = "http://www.w3.org/2000/svg";
  * @param {...(Node|string|number|null|undefined|false|Array)} children
  */
 export function h(tag, given = {}, ...children) {
-  return filled(document.createElement(tag), given, children);
+  const role = tag === "th" ? HEAD_ROLES[given.scope] : TABLE_ROLES[tag];
+  return filled(document.createElement(tag), role ? { role, ...given } : given, children);
 }
 
 /** The same for an SVG element. */
