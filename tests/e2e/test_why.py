@@ -85,3 +85,63 @@ def test_every_kind_of_trace_is_shown(up: Up) -> None:
     assert "No span was packed." in shown.out
     absent = up.run("trace", "show", "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e10")
     assert (absent.code, "no such trace" in absent.err) == (1, True)
+
+
+def test_why_not_is_answered_in_words(up: Up) -> None:
+    """X6: a source, a section, a span, and what memory does not know; first the verdicts, then the candidates."""
+    asked = [
+        ("docs/plan-hash.md", "In the plan: docs/plan-hash.md"),
+        ("docs/rest.md:Failures", "Not in the plan: docs/rest.md > Failures"),
+        ("nosuch.md", "Not known: nosuch.md"),
+        (r"no\:such.md:A: b", "Not known: no:such.md > A: b"),
+    ]
+    words = [word for subject, _ in asked for word in ("--why-not", subject)]
+    done = up.run("explain", QUESTION, *TIGHT, *words)
+    assert done.code == 0, done.err
+    places = [done.out.index(verdict) for _, verdict in asked]
+    assert places == sorted(places)
+    assert done.out.index("memory knows nothing of it") > places[2]
+    assert done.out.index("candidates by density") > places[-1]
+    told = up.run("explain", QUESTION, *TIGHT, *words, "--json").json
+    subjects = told["explanation"]["subjects"]
+    assert [subject["verdict"] for subject in subjects][2:] == ["unknown", "unknown"]
+    assert subjects[1]["subject"] == {"source": "docs/rest.md", "section": "Failures"}
+    assert subjects[3]["subject"] == {"source": "no:such.md", "section": "A: b"}
+    assert told["planHash"] == up.run("plan", QUESTION, *TIGHT, "--json").json["planHash"]
+    left_out = next(span for span in told["explanation"]["spans"] if span["outcome"] == "source_cap")["span"]
+    span = f"{left_out['sourceId']} @{left_out['sourceVersionTx']} [{left_out['start']}:{left_out['end']}]"
+    for command in (("explain",), ("plan",), ("memory", "context")):
+        shown = up.run(*command, QUESTION, *TIGHT, "--why-not", span).out
+        assert f"Not in the plan: {span}" in shown
+        assert "source cap: " in shown
+
+
+def test_an_empty_plan_is_explained_too(up: Up) -> None:
+    """X6, R6: where there is no evidence there is the more to explain."""
+    done = up.run("explain", QUESTION, "--min-similarity", "1", "--why-not", "docs/plan-hash.md")
+    assert done.code == 0
+    assert "Not in the plan: docs/plan-hash.md" in done.out
+    assert "floor" in done.out
+    nothing = up.run("explain", "xyzzy plugh")
+    assert (nothing.code, "There was no candidate." in nothing.out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("explain",), "QUESTION is required"),
+        (("explain", "q", "--why-not", ""), "--why-not must begin with a source"),
+        (("plan", "q", "--why-not", "a.md:"), "--why-not has no section behind its colon"),
+    ],
+)
+def test_a_wrong_question_is_told_as_such(up: Up, words: tuple[str, ...], message: str) -> None:
+    """A3: exit code 2, one line."""
+    done = up.run(*words)
+    assert (done.code, message in done.err) == (2, True)
+
+
+def test_the_server_refuses_with_the_place(up: Up) -> None:
+    """A3: what only the server can judge."""
+    done = up.run("explain", "q", "--why-not", "a.md", "--why-not", "x" * 1025)
+    assert done.code == 1
+    assert "why_not[1].source.source must be at most 1,024 bytes" in done.err

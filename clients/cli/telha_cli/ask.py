@@ -51,13 +51,14 @@ def context(
     legs: given.Legs = None,
     min_similarity: given.Floor = None,
     explain: given.Explain = False,
+    why_not: given.WhyNot = None,
     address: given.Address = None,
     key: given.Key = None,
     data: given.Data = None,
     as_json: given.AsJson = False,
 ) -> None:
     """What should I remember before I act? Items by score, with their coordinates."""
-    from . import calls, output, render
+    from . import calls, output, render, subjects
 
     options = calls.reading(
         valid_at,
@@ -75,6 +76,7 @@ def context(
         legs=calls.listed(legs),
         min_similarity=min_similarity,
         explain=explain or None,
+        why_not=subjects.read(why_not),
     )
     with calls.opened(address, key, data, os.environ) as service:
         answer = service.context(options)
@@ -98,13 +100,14 @@ def plan(
     min_similarity: given.Floor = None,
     allow_ungrounded: given.Ungrounded = False,
     explain: given.Explain = False,
+    why_not: given.WhyNot = None,
     address: given.Address = None,
     key: given.Key = None,
     data: given.Data = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Plan the evidence for a question: spans in canonical order, and the plan hash."""
-    from . import calls, output, render
+    from . import calls, output, render, subjects
 
     options = calls.reading(
         valid_at,
@@ -123,6 +126,7 @@ def plan(
         min_similarity=min_similarity,
         allow_ungrounded=allow_ungrounded or None,
         explain=explain or None,
+        why_not=subjects.read(why_not),
     )
     with calls.opened(address, key, data, os.environ) as service:
         answer = service.plan(options)
@@ -149,13 +153,14 @@ def select(
     span_overhead_tokens: given.Overhead = None,
     allow_ungrounded: given.Ungrounded = False,
     explain: given.Explain = False,
+    why_not: given.WhyNot = None,
     address: given.Address = None,
     key: given.Key = None,
     data: given.Data = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Pack a pool of your own fragments: exact budget, hash and trace without our memory."""
-    from . import calls, output, pool, render
+    from . import calls, output, pool, render, subjects
 
     fragments, told = pool.read(path)
     options = calls.given(
@@ -167,6 +172,7 @@ def select(
         span_overhead_tokens=span_overhead_tokens,
         allow_ungrounded=allow_ungrounded or None,
         explain=explain or None,
+        why_not=subjects.read(why_not),
     )
     with calls.opened(address, key, data, os.environ) as service:
         answer = service.select(fragments, told | options)

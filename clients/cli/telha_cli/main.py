@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from . import administering, ask, showing, stored, system
+from . import administering, ask, showing, stored, system, why
 from .problems import FAILED, INTERRUPTED, USAGE, Problem, tell
 
 
@@ -32,6 +32,7 @@ app = typer.Typer(
 )
 system.register(app)
 ask.register(app)
+why.register(app)
 stored.register(app)
 administering.register(app)
 showing.register()

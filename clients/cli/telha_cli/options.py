@@ -118,6 +118,16 @@ Floor = Annotated[
 Explain = Annotated[
     bool, typer.Option("--explain", help="Show each candidate too, and why it is in the plan or out of it.")
 ]
+WhyNot = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--why-not",
+        metavar="SUBJECT",
+        help=r"Ask why this is not in the plan: SOURCE, SOURCE:SECTION (`\:` is a colon of a name) or "
+        "ID@VERSION[START:END]; may be repeated.",
+        show_default=False,
+    ),
+]
 IdempotencyKey = Annotated[
     str | None,
     typer.Option("--idempotency-key", metavar="KEY", help="Carry the call out once.", show_default=False),

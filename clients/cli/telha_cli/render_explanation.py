@@ -38,6 +38,18 @@ OUTCOMES = {
 }
 
 
+def answer(plan: Json) -> RenderableType:
+    """A plan as `telha explain` answers it: the explanation, and what it is the explanation of."""
+    used = f"{plan['used']:,} of {plan['budget']:,} tokens, {len(plan['spans']):,} spans"
+    lines = Text("plan    ", style="dim").append(plan["planHash"], style="magenta not dim").append(f"\n        {used}")
+    if plan.get("traceId"):
+        lines.append("\ntrace   ").append(plan["traceId"], style="magenta not dim")
+    window = plan.get("window")
+    if window:
+        lines.append(f"\ntrue    at {instant(window['validTime'])}\nknown   at {instant(window['txTime'])}")
+    return Group(explanation(plan["explanation"]), Text(""), lines)
+
+
 def explanation(told: Json) -> RenderableType:
     """All of an explanation."""
     parts: list[RenderableType] = [subject(each, told["sourceCap"]) for each in told["subjects"]]
@@ -178,14 +190,7 @@ def _node(node: Json) -> Text:
     line = Text(f"{node['type']} ")
     if "span" in node:
         line.append(f"[{node['span']['start']}:{node['span']['end']}] ", style="cyan")
-    line.append_text(safe(node["because"]))
-    ranks = [f"{_LEGS.get(each['leg'], each['leg'])} {each['rank']:,}" for each in node["ranks"]]
-    if ranks:
-        line.append(f" (place by {', by '.join(ranks)})", style="dim")
-    if "since" in node:
-        until = f" until {instant(node['until'])}" if "until" in node else ""
-        line.append(f" (visible from {instant(node['since'])}{until})", style="dim")
-    return line
+    return line.append_text(safe(node["because"]))
 
 
 def _indented(what: RenderableType) -> RenderableType:

@@ -128,15 +128,16 @@ class ExplainedNode:
     One node of a subject that was no candidate, and why.
 
     Attributes:
-        span: The first span that it rests on; None if it rests on none.
+        span: The first span of the subject that it rests on, or rested.
         verdict: `not_visible`, `other_space`, `not_found`, `zero_score`, `below_floor`, `window_too_large`,
             `poorer_window`, `pool_capped`, `no_provenance`, `erased` or `excluded`.
         score: Its score, where it was scored; of `not_found` what it would have been.
         ranks: Of `not_found`: its place among all that each leg could have found, where that is known.
         axis: Of `not_visible`: `valid_time` or `tx_time`, the axis that hides it.
-        since: Of `not_visible`: visible from this instant on, µs since 1970 UTC.
-        until: Of `not_visible`: visible until before this instant; None is "without end".
-        instead: Of `poorer_window` and `excluded`: the span that stands in its place.
+        since: Of `not_visible`: that axis does not hide it from this instant on, µs since 1970 UTC; None is "ever".
+        until: Of `not_visible`: until before this instant; None is "without end".
+        instead: Of `poorer_window` and `excluded`: the span that stands in its place. Of `not_visible`: where the same
+            words stand in the version of the source that was read.
         because: The verdict in words.
     """
 

@@ -37,7 +37,8 @@ class WhyNot:
 
     Attributes:
         source: Id or display name of a source, 1 to 1024 bytes.
-        section: Title of a section of it, or several joined by ` > `, at most 1024 bytes; None is the whole source.
+        section: Title of a section of it, or the last titles of its path joined by ` > `, in any case, at most 1024
+            bytes; None is the whole source.
         span: The candidates and nodes that rest on bytes of this span.
     """
 

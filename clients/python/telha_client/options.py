@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
-from .inputs import Instant
+from .inputs import Instant, WhyNot
 from .results import Context, Plan
 
 LegName = Literal["structured", "semantic", "lexical"]
@@ -20,6 +20,7 @@ class Limits(TypedDict, total=False):
         max_frac_per_source: Share of the budget that one source may take, in (0, 1].
         span_overhead_tokens: Tokens that the caller adds around each span.
         explain: Say of each candidate why it is in the plan or out of it; never alters the plan.
+        why_not: What to ask "why is it not in the plan?" of, candidates or not, at most 32; never alters the plan.
         timeout: Seconds for the whole call, repetitions included.
     """
 
@@ -29,6 +30,7 @@ class Limits(TypedDict, total=False):
     max_frac_per_source: float | None
     span_overhead_tokens: int | None
     explain: bool
+    why_not: Sequence[WhyNot]
     timeout: float | None
 
 

@@ -4,7 +4,18 @@ import asyncio
 
 import pytest
 from planner_server import RealPlanner
-from telha_client import AsyncClient, Client, Document, Explanation, Fragment, Plan, Span, as_json
+from telha_client import (
+    AsyncClient,
+    Client,
+    Document,
+    Explanation,
+    Fragment,
+    InvalidRequest,
+    Plan,
+    Span,
+    WhyNot,
+    as_json,
+)
 
 TRAMS = "# Trams\n\n" + "\n\n".join(f"Tram {n} leaves the harbour at {n}:12, says the night board." for n in range(9))
 QUESTION = "when does the night tram leave the harbour"
@@ -76,3 +87,24 @@ def test_who_does_not_ask_is_told_nothing_and_gets_the_same_plan(planner) -> Non
         assert "explanation" not in as_json(plain)
         assert client.memory.context(QUESTION).explanation is None
         assert client.select(POOL).explanation is None
+
+
+def test_both_clients_ask_why_not(planner) -> None:
+    """X6, A5: subjects come back as they were asked, each with its verdict."""
+    asked = [WhyNot("trams.md"), WhyNot("电车.md", section="no such"), WhyNot("no.md")]
+
+    async def ask() -> Plan:
+        async with AsyncClient(planner.address, planner.key()) as client:
+            return await client.plan(QUESTION, why_not=asked)
+
+    told = _explained(asyncio.run(ask()).explanation)
+    assert [subject.subject for subject in told.subjects] == asked
+    assert [subject.verdict for subject in told.subjects] == ["candidate", "unknown", "unknown"]
+    with Client(planner.address, planner.key()) as client:
+        again = _explained(client.memory.context(QUESTION, why_not=asked[:1]).explanation)
+        assert again.subjects[0].candidates[0].source_name == "trams.md"
+        chosen = _explained(client.select(POOL, why_not=[WhyNot(span=POOL[0].span)]).explanation)
+        assert chosen.subjects[0].candidates[0].span == POOL[0].span
+        with pytest.raises(InvalidRequest, match="why_not") as refused:
+            client.plan(QUESTION, why_not=[WhyNot("x" * 1025)])
+        assert refused.value.field == "why_not[0].source.source"

@@ -7,7 +7,7 @@ from telha.context.v1 import context_pb2
 
 from telha_gateway.dto import planning, plans
 from telha_gateway.dto.coordinates import CLASS_NAMES, UNKNOWN_CLASS, ClassField
-from telha_gateway.dto.explanation import Explain, Explanation, explained
+from telha_gateway.dto.explanation import Explain, Explanation, WhyNots, explained, subjects
 from telha_gateway.dto.plans import LegCounts, PlanStats, ReadWindow
 from telha_gateway.dto.prompt import Prompt, prompt_answer
 from telha_gateway.dto.shape import Given, Micros, PlanHash, Sent, Uuid
@@ -42,6 +42,7 @@ class ContextRequest(Sent):
     min_similarity: planning.Floor | None = None
     exclude: planning.Exclude | None = None
     explain: Explain | None = None
+    why_not: WhyNots | None = None
 
 
 class ItemSource(Given):
@@ -145,6 +146,7 @@ def context_message(body: ContextRequest) -> context_pb2.BuildRequest:
         min_similarity=body.min_similarity,
         exclude=planning.exclude_message(body.exclude),
         explain=bool(body.explain),
+        why_not=subjects(body.why_not),
     )
 
 

@@ -62,8 +62,8 @@ class WhyNot(Sent):
         Annotated[
             str,
             told(
-                "Title of a section of the source, or several joined by ` > `; at most 1024 bytes. "
-                "Default: the whole source.",
+                "Title of a section of the source, or the last titles of its path joined by ` > `, in any case; "
+                "at most 1024 bytes. Default: the whole source.",
                 maxLength=MAX_SUBJECT_BYTES,
             ),
         ]
@@ -169,7 +169,9 @@ class ExplainedNode(Given, kw_only=True):
 
     node_id: Uuid
     type: str
-    span: Annotated[SpanPlace, Meta(description="The first span that it rests on.")] | None = None
+    span: (
+        Annotated[SpanPlace, Meta(description="The first span of the subject that it rests on, or rested.")] | None
+    ) = None
     verdict: Annotated[str, Meta(description=f"{_listed(VERDICTS)}; accept others.")]
     score: Annotated[ScoreParts, Meta(description="Where it was scored; of `not_found` what it would have been.")] | (
         None
@@ -180,10 +182,19 @@ class ExplainedNode(Given, kw_only=True):
     axis: Annotated[str, Meta(description=f"Of `not_visible`: what hides it, {_listed(AXES)}; accept others.")] | (
         None
     ) = None
-    since: Annotated[Micros, Meta(description="Of `not_visible`: visible from this instant on.")] | None = None
-    until: Annotated[Micros, Meta(description="Of `not_visible`: visible until before; else for good.")] | None = None
+    since: (
+        Annotated[Micros, Meta(description="Of `not_visible`: the axis hides it before; absent: never did.")] | None
+    ) = None
+    until: Annotated[Micros, Meta(description="Of `not_visible`: the axis hides it from then on.")] | None = None
     instead: (
-        Annotated[SpanPlace, Meta(description="Of `poorer_window` and `excluded`: what stands in its place.")] | None
+        Annotated[
+            SpanPlace,
+            Meta(
+                description="Of `poorer_window` and `excluded`: what stands in its place. Of `not_visible`: where "
+                "the same words stand in the version that was read."
+            ),
+        ]
+        | None
     ) = None
     because: Annotated[str, Meta(description="The verdict in words.")]
 
@@ -203,7 +214,7 @@ class ExplainedSubject(Given, kw_only=True):
     verdict: Annotated[
         str,
         Meta(
-            description="Of the best candidate if there is one, else of the best node. "
+            description="`candidate` if there is one, else that of the nearest node. "
             f"{_listed(VERDICTS)}; accept others."
         ),
     ]

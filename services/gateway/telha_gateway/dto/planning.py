@@ -7,7 +7,7 @@ from msgspec import Meta
 from telha.planner.v1 import plan_pb2, planner_pb2
 
 from telha_gateway.dto.coordinates import SpanCoordinate, span_message
-from telha_gateway.dto.explanation import Explain
+from telha_gateway.dto.explanation import Explain, WhyNots, subjects
 from telha_gateway.dto.properties import ROOM_FOR_CONDITIONS, struct_of
 from telha_gateway.dto.shape import (
     COMPONENT,
@@ -146,6 +146,7 @@ class PlanRequest(Sent):
     min_similarity: Floor | None = None
     exclude: Exclude | None = None
     explain: Explain | None = None
+    why_not: WhyNots | None = None
 
 
 class Fragment(Sent):
@@ -174,6 +175,7 @@ class SelectRequest(Sent):
     span_overhead_tokens: Overhead | None = None
     allow_ungrounded: Ungrounded | None = None
     explain: Explain | None = None
+    why_not: WhyNots | None = None
 
 
 def plan_message(body: PlanRequest) -> planner_pb2.PlanRequest:
@@ -192,6 +194,7 @@ def plan_message(body: PlanRequest) -> planner_pb2.PlanRequest:
         legs=leg_numbers(body.legs),
         allow_ungrounded=bool(body.allow_ungrounded),
         explain=bool(body.explain),
+        why_not=subjects(body.why_not),
         min_similarity=body.min_similarity,
         exclude=exclude_message(body.exclude),
     )
@@ -208,6 +211,7 @@ def select_message(body: SelectRequest) -> planner_pb2.SelectRequest:
         span_overhead_tokens=body.span_overhead_tokens,
         allow_ungrounded=bool(body.allow_ungrounded),
         explain=bool(body.explain),
+        why_not=subjects(body.why_not),
     )
 
 
