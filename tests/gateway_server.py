@@ -130,7 +130,7 @@ async def start_planner(script):
     )
     memory_pb2_grpc.add_MemoryServicer_to_server(_servicer(memory_pb2_grpc.MemoryServicer, script, memory), server)
     traces_pb2_grpc.add_TracesServicer_to_server(
-        _servicer(traces_pb2_grpc.TracesServicer, script, ("Get", "List")), server
+        _servicer(traces_pb2_grpc.TracesServicer, script, ("Get", "List", "Delete")), server
     )
     administration = (
         *("CreateKey", "ListKeys", "RevokeKey", "CreateTenant", "ListTenants", "DeleteTenant"),

@@ -202,6 +202,7 @@ class RealPlanner(PlannerServer):
             self.writes,
             planning.forget,
             planning.forget_erased,
+            self.spool.roll,
             self.writer,
             self._now,
             round_s=self._round_s or 0.0,

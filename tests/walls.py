@@ -235,6 +235,10 @@ REQUESTS: dict[str, dict[str, Make]] = {
                 "of its space": lambda t, _: traces_pb2.ListRequest(space=t.space),
                 "its page": lambda t, _: traces_pb2.ListRequest(page_token=t.traces_page),
             },
+            "Delete": {
+                "in the spool": lambda t, _: traces_pb2.DeleteRequest(trace_id=t.trace),
+                "persisted": lambda t, _: traces_pb2.DeleteRequest(trace_id=t.stored_trace),
+            },
         },
     ),
     **_of(
@@ -268,6 +272,11 @@ REQUESTS: dict[str, dict[str, Make]] = {
             },
             "Browse": {"as the caller's tenant": lambda _, own: trace_store_pb2.BrowseRequest(tenant=own.tenant)},
             "Persisted": {"it": lambda t, _: trace_store_pb2.PersistedRequest(trace_ids=[t.stored_trace])},
+            "DeleteTrace": {
+                "as the caller's tenant": lambda t, own: trace_store_pb2.DeleteTraceRequest(
+                    tenant=own.tenant, trace_id=t.stored_trace
+                )
+            },
             "DeleteTenant": {
                 "the caller's": lambda _, own: trace_store_pb2.DeleteTenantRequest(tenant=own.tenant, deleted_us=1)
             },

@@ -120,7 +120,14 @@ class Kept:
 
     fetch_as_written = fetch
 
-    browse = delete_tenant = fetch
+    browse = delete_tenant = delete_trace = fetch
+
+    def erase(self, tenant: str, trace_id: str) -> None:
+        """Forget a record."""
+        self._records.pop((tenant, trace_id), None)
+
+    def roll(self) -> None:
+        """There are no files."""
 
 
 class Stage:
@@ -206,7 +213,9 @@ class Stage:
         threads: Any = QuestionThreads(thread, None)
         kept: Any = Kept()
         directory, free = Directory(self.store, self._now), Quota(0)
-        deletions = Deletions(directory, thread, thread, planning.forget, planning.forget_erased, kept, self._now)
+        deletions = Deletions(
+            directory, thread, thread, planning.forget, planning.forget_erased, kept.roll, kept, self._now
+        )
         meters = Meters()
         replaying = Replaying(planning, self.store, config, tokenizers)
         replays = Replays(planning, replaying, thread, TraceReader(kept, kept), free, 4 << 20)

@@ -210,6 +210,11 @@ class Service:
         """How the plan of one trace differs from that of another."""
         return _json(self._client.diff(trace_id, other_trace_id))
 
+    def delete_trace(self, trace_id: str) -> Json:
+        """What was listed of a trace that is erased now."""
+        answer: Json = _json(self._client.delete_trace(trace_id))
+        return answer
+
     def verified(self, trace_id: str) -> Json:
         """
         Whether the plan hash of one trace is that of its record.

@@ -84,6 +84,24 @@ def get_trace(
     output.show(answer, tables.trace, as_json=as_json)
 
 
+@trace_app.command("delete")
+def delete_trace(
+    trace_id: TraceId,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    address: given.Address = None,
+    key: given.Key = None,
+    data: given.Data = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Erase one trace, its question with it; needs the right admin. There is no way back."""
+    from . import calls, output, tables
+
+    confirm("Delete", f"trace {trace_id}", yes=yes)
+    with calls.opened(address, key, data, os.environ) as service:
+        answer = service.delete_trace(trace_id)
+    output.show(answer, tables.facts, as_json=as_json)
+
+
 @trace_app.command("verify")
 def verify(
     trace_id: TraceId,

@@ -99,6 +99,10 @@ class AsyncClient:
         """Read one trace."""
         return await self.call(trace_calls.trace(trace_id, timeout))
 
+    async def delete_trace(self, trace_id: str, *, timeout: float | None = None) -> TraceSummary:
+        """Erase one trace for good, its question with it; needs the right `admin`. What was listed of it."""
+        return await self.call(trace_calls.delete(trace_id, timeout))
+
     async def replay(
         self, trace_id: str, *, explain: bool = False, why_not: Sequence[WhyNot] = (), timeout: float | None = None
     ) -> Replay:

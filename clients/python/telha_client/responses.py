@@ -173,6 +173,11 @@ def trace(raw: bytes) -> Trace:
     return Trace(_summary(message.summary), record, message.pool_left_out, message.explained_left_out)
 
 
+def deleted_trace(raw: bytes) -> TraceSummary:
+    """From `DeleteResponse`."""
+    return _summary(traces_pb2.DeleteResponse.FromString(raw).trace)
+
+
 def traces(raw: bytes) -> Page[TraceSummary]:
     """From `ListResponse`."""
     message = traces_pb2.ListResponse.FromString(raw)

@@ -79,6 +79,10 @@ class Client:
         """Read one trace."""
         return self.call(trace_calls.trace(trace_id, timeout))
 
+    def delete_trace(self, trace_id: str, *, timeout: float | None = None) -> TraceSummary:
+        """Erase one trace for good, its question with it; needs the right `admin`. What was listed of it."""
+        return self.call(trace_calls.delete(trace_id, timeout))
+
     def replay(
         self, trace_id: str, *, explain: bool = False, why_not: Sequence[WhyNot] = (), timeout: float | None = None
     ) -> Replay:

@@ -47,6 +47,13 @@ def traces(
     return Prepared("/telha.trace.v1.Traces/List", message, responses.traces, True, timeout)
 
 
+def delete(trace_id: str, timeout: float | None) -> Prepared[TraceSummary]:
+    """`Traces.Delete`."""
+    message = traces_pb2.DeleteRequest()
+    put(message, "trace_id", trace_id)
+    return Prepared("/telha.trace.v1.Traces/Delete", message, responses.deleted_trace, False, timeout)
+
+
 def replay(trace_id: str, explain: bool, why_not: Sequence[WhyNot], timeout: float | None) -> Prepared[Replay]:
     """`Planner.Replay`."""
     message = replay_pb2.ReplayRequest()

@@ -1,8 +1,10 @@
 """
-Retention in the store: the oldest traces go, in the order of their age, and stay away.
+Retention in the store: the oldest traces go, and stay away.
 
-Rule 1: oldest first over all tenants, by `(recorded_us, tenant, trace_id)`; the same rows whoever does it. Rule 2: a
-removal remembers, per tenant, until when: what is delivered once more is dropped. Rule 3: small steps.
+Rule 1: by age, what is oldest by the planner's clock over all tenants, `(recorded_us, tenant, trace_id)`; by size, what
+arrived first, so that a record of a clock that is late is not the first to go; the same rows whoever does it. Rule 2:
+what is delivered once more is dropped: removal by age remembers, per tenant, until when; removal by size each id, since
+what is as old by its own clock may arrive for the first time. Rule 3: small steps.
 """
 
 from collections.abc import Sequence
@@ -15,6 +17,12 @@ from .tables import trace, trace_dead_letter, trace_dropped, trace_retention, tr
 
 _KEPT_LONGER_US = 7 * 86_400_000_000
 """How much longer than traces the ids of late ones are kept: until no planner sends them any more."""
+
+_SENT_AGAIN_US = 30 * 86_400_000_000
+"""How long the id of a trace that went by size is kept: so long a planner that is away is waited for (`spools`)."""
+
+
+_NEVER_US = -(1 << 63)
 
 
 class Removed(NamedTuple):
@@ -43,46 +51,52 @@ def remove_before(store: Store, before_us: int, limit: int) -> Removed:
     Raises:
         StoreFailed: None was removed.
     """
-    old = _oldest().where(trace.c.recorded_us < before_us).limit(limit)
+    old = _first(trace.c.recorded_us).where(trace.c.recorded_us < before_us).limit(limit)
     letter = trace_dead_letter.c
     letters = sa.select(letter.tenant, letter.entry_id).where(letter.recorded_us < before_us).limit(limit)
     with store.deleting() as connection:
         rows = connection.execute(old).fetchall()
-        _remove(store, connection, rows)
+        _remove(store, connection, rows, by_age=True)
         doomed = connection.execute(letters).fetchall()
         for tenant, entry_id in doomed:
             this = (letter.tenant == tenant, letter.entry_id == entry_id)
             connection.execute(sa.delete(trace_dead_letter).where(*this))
-        # Ids of planners begin with the time at which they were made.
-        stale = max(0, (before_us - _KEPT_LONGER_US) // 1000).to_bytes(6) + bytes(10)
-        connection.execute(sa.delete(trace_dropped).where(trace_dropped.c.trace_id < stale))
+        _forget_ids(connection, before_us - _KEPT_LONGER_US)
     return Removed(len(rows), len(doomed), sum(row.bytes for row in rows))
 
 
-def remove_bytes(store: Store, excess: int, limit: int) -> Removed:
+def remove_bytes(store: Store, excess: int, limit: int, now_us: int) -> Removed:
     """
-    Remove the fewest of the oldest traces that hold *excess* bytes together, at most *limit*.
+    Remove the fewest of the traces that arrived first that hold *excess* bytes together, at most *limit*.
 
     Raises:
         StoreFailed: None was removed.
     """
+    arrived = _first(trace.c.arrived_us, trace.c.recorded_us).limit(limit)
     with store.deleting() as connection:
         rows: list[Any] = []
-        for row in connection.execute(_oldest().limit(limit)).fetchall():
+        for row in connection.execute(arrived).fetchall():
             if sum(taken.bytes for taken in rows) >= excess:
                 break
             rows.append(row)
-        _remove(store, connection, rows)
+        _remove(store, connection, rows, by_age=False)
+        _forget_ids(connection, now_us - _SENT_AGAIN_US)
     return Removed(len(rows), 0, sum(row.bytes for row in rows))
 
 
-def _oldest() -> sa.Select[Any]:
+def _first(*order: sa.Column[int]) -> sa.Select[Any]:
     columns = trace.c
-    order = (columns.recorded_us, columns.tenant, columns.trace_id)
-    return sa.select(*order, columns.bytes).order_by(*order)
+    within = (*order, columns.tenant, columns.trace_id)
+    return sa.select(columns.recorded_us, columns.tenant, columns.trace_id, columns.bytes).order_by(*within)
 
 
-def _remove(store: Store, connection: sa.Connection, rows: Sequence[Any]) -> None:
+def _forget_ids(connection: sa.Connection, before_us: int) -> None:
+    # Ids of planners begin with the time at which they were made.
+    stale = max(0, before_us // 1000).to_bytes(6) + bytes(10)
+    connection.execute(sa.delete(trace_dropped).where(trace_dropped.c.trace_id < stale))
+
+
+def _remove(store: Store, connection: sa.Connection, rows: Sequence[Any], *, by_age: bool) -> None:
     of_tenant: dict[str, list[Any]] = {}
     for row in rows:
         of_tenant.setdefault(row.tenant, []).append(row)
@@ -90,7 +104,9 @@ def _remove(store: Store, connection: sa.Connection, rows: Sequence[Any]) -> Non
         ids = [row.trace_id for row in doomed]
         for table in (trace_space, trace):
             connection.execute(sa.delete(table).where(table.c.tenant == tenant, table.c.trace_id.in_(ids)))
-        until = max(row.recorded_us for row in doomed)
+        until = max(row.recorded_us for row in doomed) if by_age else _NEVER_US
+        if not by_age:
+            store.add(connection, trace_dropped, [{"tenant": tenant, "trace_id": number} for number in ids])
         store.add(connection, trace_retention, [{"tenant": tenant, "removed_until_us": until, "traces": 0}])
         kept = trace_retention.c
         connection.execute(

@@ -84,6 +84,20 @@ async def forget(stream: Stream, tenant: str, deleted_us: int) -> int:
     return await _remove(stream, doomed)
 
 
+async def forget_trace(stream: Stream, tenant: str, trace_id: str) -> int:
+    """
+    Remove from the dead-letter stream the entries of one trace; returns how many went.
+
+    Raises:
+        RedisError, OSError: Some may be left.
+    """
+
+    def doomed(entry_id: bytes, fields: Mapping[bytes, bytes]) -> bool:
+        return origin(fields, _added_us(entry_id.decode()))[:2] == (tenant, trace_id)
+
+    return await _remove(stream, doomed)
+
+
 async def withdraw(stream: Stream, entry_ids: Collection[str]) -> int:
     """
     Remove from the dead-letter stream what was announced of *entry_ids*; returns how many entries went.

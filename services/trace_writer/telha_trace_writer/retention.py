@@ -1,7 +1,7 @@
 """
 Traces go when they are too old, or when there are too many: `[writer] retention_days` and `retention_max_mb`.
 
-Rule 1: by age alone, oldest first (ageing.py). Rule 2: in small steps with pauses, so that intake is not held up.
+Rule 1: oldest first, by age or by arrival (ageing.py). Rule 2: in small steps with pauses, so that intake goes on.
 Rule 3: a store that refuses is tried again at the next round.
 """
 
@@ -31,7 +31,7 @@ class Retention:
 
     Attributes:
         days: Traces recorded longer ago go; 0 keeps all.
-        max_mb: While the records are more MiB together, the oldest go; 0 keeps all.
+        max_mb: While the records are more MiB together, those that arrived first go; 0 keeps all.
         every_s: Pause between two rounds.
         removed: Traces removed since the start.
     """
@@ -73,7 +73,7 @@ class Retention:
         if self.max_mb:
             excess = await asyncio.to_thread(ageing.volume, self.store) - self.max_mb * _MB
             while excess > 0 and not stop.is_set():
-                gone = await asyncio.to_thread(ageing.remove_bytes, self.store, excess, _AT_ONCE)
+                gone = await asyncio.to_thread(ageing.remove_bytes, self.store, excess, _AT_ONCE, self.now_us())
                 self.removed += gone.traces
                 excess -= gone.bytes
                 if not gone.traces:

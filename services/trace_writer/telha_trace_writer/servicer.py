@@ -1,5 +1,5 @@
 """
-Answers planners over gRPC: one trace, pages of traces, which records are settled; and deletes what a tenant recorded.
+Answers planners over gRPC: one trace, pages of traces, which records are settled; deletes one, or all of a tenant.
 
 Rule 1: every call but health needs the internal credential; it names the tenant, which the planner took from the
 caller's key. Rule 2: "not found" is said only when neither store nor stream nor another planner's spool can have the
@@ -157,6 +157,27 @@ class TraceStoreServicer(trace_store_pb2_grpc.TraceStoreServicer):
         return trace_store_pb2.DeleteTenantResponse(
             traces=gone.traces, dead_letters=gone.dead_letters, dropped=gone.dropped
         )
+
+    async def DeleteTrace(  # noqa: N802  # gRPC's name
+        self, request: trace_store_pb2.DeleteTraceRequest, context: _Context
+    ) -> trace_store_pb2.DeleteTraceResponse:
+        """Delete one trace, in the store and among the dead letters of the stream, and drop it if it comes later."""
+        await self._authenticate(context)
+        tenant, trace_id = request.tenant, request.trace_id
+        if not is_name(tenant):
+            await _refuse_field(context, "tenant", "must name a tenant")
+        if not _is_uuid(trace_id):
+            await _refuse_field(context, "trace_id", "must be a lower-case UUID")
+        stored = False
+        try:
+            # The stream's copy first: as long as the store has the trace, the call can be made again.
+            await deadletter.forget_trace(self._stream, tenant, trace_id)
+            stored = await asyncio.to_thread(self._store.erase, tenant, trace_id)
+        except (*AWAY, StoreFailed) as fault:
+            _log.warning("a trace is not deleted: %s", fault)
+            await _refuse_store(context)
+        _log.info("deleted trace %s", trace_id)
+        return trace_store_pb2.DeleteTraceResponse(stored=stored)
 
     async def _authenticate(self, context: _Context) -> None:
         shown = b""

@@ -3,14 +3,16 @@ The trace store: what the writer keeps, in one SQLite file or on PostgreSQL.
 
 Rule 1: what `insert` returned from is durable and is there once per (tenant, trace id), however many writers insert.
 Rule 2: every read of content names its tenant. Rule 3: errors of the driver become `StoreFailed`.
-Rule 4: what was deleted, or removed for its age, does not come back: a record that was made before and arrives after it
-is dropped, and only its id is kept.
+Rule 4: what was deleted or removed does not come back. A tenant's deletion and retention by age end all that was made
+before an instant; an erased trace, or one that went because there were too many, is known by its id. What arrives all
+the same is dropped, and only its id is kept.
 
 letters.py, ageing.py and spools.py hold what is done with dead letters, by retention, and with reports of spools.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -21,16 +23,15 @@ import sqlalchemy as sa
 from . import listing
 from .backend import Backend
 from .faults import StoreFailed, StoreUnusable, translated
+from .gone import Gone, gone_of
 from .listing import Filters, Position
 from .record import Row
 from .tables import (
     EVERY_SPACE,
-    UNKNOWN_TENANT,
     trace,
     trace_dead_letter,
     trace_deletion,
     trace_dropped,
-    trace_retention,
     trace_space,
 )
 
@@ -68,13 +69,6 @@ class Inserted(NamedTuple):
     dropped: int
 
 
-class Gone(NamedTuple):
-    """Per tenant, until when its records are gone: deleted with it, and removed for their age."""
-
-    deleted: Mapping[str, int]
-    aged: Mapping[str, int]
-
-
 class Deletion(NamedTuple):
     """What a deletion of a tenant removed, and what of it arrived later and was dropped."""
 
@@ -104,7 +98,7 @@ class Store:
         Raises:
             StoreFailed: None was added.
         """
-        with self._inserting({row.tenant for row in rows}) as (connection, gone):
+        with self._inserting(rows) as (connection, gone):
             return self._insert(connection, gone, rows)
 
     def revive(self, letter: Buried, row: Row) -> Inserted:
@@ -114,7 +108,7 @@ class Store:
         Raises:
             StoreFailed: The letter is as it was.
         """
-        with self._inserting({row.tenant}) as (connection, gone):
+        with self._inserting([row]) as (connection, gone):
             inserted = self._insert(connection, gone, [row])
             connection.execute(sa.delete(trace_dead_letter).where(this_letter(letter)))
         return inserted
@@ -130,9 +124,9 @@ class Store:
             StoreFailed: None was kept.
         """
         ordered = sorted(letters, key=lambda letter: (letter.tenant, letter.entry_id))
-        with self._inserting({letter.tenant for letter in ordered} - {UNKNOWN_TENANT}) as (connection, gone):
-            late = [letter for letter in ordered if _is_late(letter, gone)]
-            kept = [letter for letter in ordered if not _is_late(letter, gone)]
+        with self._inserting(ordered) as (connection, gone):
+            late = [letter for letter in ordered if gone.has(letter)]
+            kept = [letter for letter in ordered if not gone.has(letter)]
             self._drop(connection, gone, late)
             self.add(connection, trace_dead_letter, map(_letter_values, kept))
         return kept
@@ -167,15 +161,32 @@ class Store:
         self.free()
         return deletion
 
+    def erase(self, tenant: str, trace_id: str) -> bool:
+        """
+        Delete one trace of *tenant* for good, wherever it is on its way; whether it was stored.
+
+        Raises:
+            StoreFailed: Nothing was deleted.
+        """
+        number = UUID(trace_id).bytes
+        stored = 0
+        with self.deleting() as connection:
+            for table in (trace_space, trace_dead_letter, trace):
+                this = sa.and_(table.c.tenant == tenant, table.c.trace_id == number)
+                stored = connection.execute(sa.delete(table).where(this)).rowcount
+            self.add(connection, trace_dropped, [{"tenant": tenant, "trace_id": number}])
+        self.free()
+        return stored > 0
+
     def is_gone(self, row: Row) -> bool:
         """
-        Whether *row* was made before its tenant's deletion, or is of an age that was removed.
+        Whether *row* was made before its tenant's deletion, is of an age that was removed, or was erased.
 
         Raises:
             StoreFailed: It cannot be told now.
         """
         with self.transaction(row.tenant) as connection:
-            return _is_late(row, _gone(connection, {row.tenant}))
+            return gone_of(connection, [row]).has(row)
 
     def fetch(self, tenant: str, trace_id: str) -> Row | None:
         """
@@ -287,18 +298,21 @@ class Store:
         return connection.execute(statement, values).rowcount
 
     @contextmanager
-    def _inserting(self, tenants: set[str]) -> Iterator[tuple[sa.Connection, Gone]]:
+    def _inserting(self, made: Sequence[Row | Buried]) -> Iterator[tuple[sa.Connection, Gone]]:
         with self.transaction(writes=True) as connection:
             self._backend.lock_for_insert(connection)
-            yield connection, _gone(connection, tenants)
+            yield connection, gone_of(connection, made)
 
     def _insert(self, connection: sa.Connection, gone: Gone, rows: Sequence[Row]) -> Inserted:
         # Two writers that are given the same entries lock rows in the same order, and so cannot block one another.
         ordered = sorted(rows, key=lambda row: (row.tenant, row.trace_id))
-        late = [row for row in ordered if _is_late(row, gone)]
-        kept = [row for row in ordered if not _is_late(row, gone)]
+        late = [row for row in ordered if gone.has(row)]
+        kept = [row for row in ordered if not gone.has(row)]
         self._drop(connection, gone, late)
-        stored = self.add(connection, trace, map(_values, kept))
+        newest = connection.execute(sa.select(sa.func.max(trace.c.arrived_us))).scalar() or 0
+        # A clock that stepped back must not make what arrives now older than what is there.
+        arrived = {"arrived_us": max(newest, time.time_ns() // 1000)}
+        stored = self.add(connection, trace, (_values(row) | arrived for row in kept))
         self.add(connection, trace_space, (space for row in kept for space in _spaces(row)))
         return Inserted(stored, len(kept) - stored, len(late))
 
@@ -319,23 +333,6 @@ class Store:
 def this_letter(letter: Buried) -> sa.ColumnElement[bool]:
     """The condition that finds *letter*."""
     return sa.and_(trace_dead_letter.c.tenant == letter.tenant, trace_dead_letter.c.entry_id == letter.entry_id)
-
-
-def _gone(connection: sa.Connection, tenants: set[str]) -> Gone:
-    if not tenants:
-        return Gone({}, {})
-    deletion, retention = trace_deletion.c, trace_retention.c
-    deleted = (
-        sa.select(deletion.tenant, sa.func.max(deletion.deleted_us))
-        .where(deletion.tenant.in_(sorted(tenants)))
-        .group_by(deletion.tenant)
-    )
-    aged = sa.select(retention.tenant, retention.removed_until_us).where(retention.tenant.in_(sorted(tenants)))
-    return Gone(*({tenant: int(us) for tenant, us in connection.execute(asked)} for asked in (deleted, aged)))
-
-
-def _is_late(made: Row | Buried, gone: Gone) -> bool:
-    return any(made.tenant in until and made.recorded_us <= until[made.tenant] for until in gone)
 
 
 def _values(row: Row) -> dict[str, Any]:

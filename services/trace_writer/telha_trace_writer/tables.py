@@ -38,16 +38,19 @@ trace: Final = sa.Table(
     sa.Column("record", sa.LargeBinary, nullable=False),
     sa.Column("bytes", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("used_share", sa.Double, nullable=False, server_default="0"),
+    sa.Column("arrived_us", sa.BigInteger, nullable=False, server_default="0"),
     # All that a listing looks at stands in the index: rows are as large as their records.
     sa.Index("trace_by_time", "tenant", "recorded_us", "trace_id", "kind", "used_share", "stranded"),
     sa.Index("trace_by_kind", "tenant", "kind", "recorded_us", "trace_id"),
     sa.Index("trace_by_id", "trace_id"),
     # Retention goes by age over all tenants, and adds sizes up without reading rows.
     sa.Index("trace_by_age", "recorded_us", "tenant", "trace_id", "bytes"),
+    sa.Index("trace_by_arrival", "arrived_us", "recorded_us", "tenant", "trace_id", "bytes"),
 )
 """
 The records, with what is listed of them.
 
+*recorded_us* is by the planner's clock, *arrived_us* by the writer's, and never before that of a trace that is there;
 *bytes* is the size of the record, *used_share* what was used of the budget, in [0, 1], 0 of none.
 """
 
@@ -114,7 +117,10 @@ trace_dropped: Final = sa.Table(
     sa.Column("trace_id", sa.LargeBinary(16), primary_key=True),
     sa.Index("trace_dropped_by_trace", "trace_id"),
 )
-"""Ids of what arrived after its tenant's deletion, or its removal, so that its planner stops sending it."""
+"""
+Ids of traces that are never to come back: erased one by one, removed for the size of all, or arrived after what ended
+their kind. Its planner is told that they are settled, and stops sending them.
+"""
 
 trace_retention: Final = sa.Table(
     "trace_retention",
@@ -123,7 +129,7 @@ trace_retention: Final = sa.Table(
     sa.Column("removed_until_us", sa.BigInteger, nullable=False),
     sa.Column("traces", sa.BigInteger, nullable=False),
 )
-"""Until when retention removed a tenant's traces, and how many."""
+"""Until when retention by age removed a tenant's traces, and how many went by age or size."""
 
 trace_spool: Final = sa.Table(
     "trace_spool",

@@ -68,6 +68,48 @@ def test_traces_go_by_size_oldest_first(store: Store) -> None:
     assert sweep(store, max_mb=1) == 0
 
 
+def test_a_record_of_a_late_clock_is_not_the_first_to_go(store: Store) -> None:
+    """A9: what has just arrived is stored, whatever its planner's clock says, and goes when its turn comes."""
+    filler = {"question": "x" * 100_000}
+    rows = [a_row(number, request=filler) for number in range(25)]
+    store.insert(rows)
+    assert sweep(store, max_mb=1) > 10
+    late = a_row(-DAY, request=filler)
+    assert store.insert([late]) == Inserted(1, 0, 0)
+    assert sweep(store, max_mb=1) == 1
+    assert store.fetch("acme", late.trace_id) is not None
+    assert not store.is_gone(a_row(-2 * DAY))
+    for number in range(100, 111):
+        store.insert([a_row(number, request=filler)])
+    sweep(store, max_mb=1)
+    assert store.fetch("acme", late.trace_id) is None
+
+
+def test_what_went_by_size_stays_away(store: Store) -> None:
+    """A9: each by its id, as long as a planner may send it again; a settled id is told as such."""
+    rows = [a_row(number, trace_id=a_uuid7(T + number), request={"question": "x" * 100_000}) for number in range(12)]
+    store.insert(rows)
+    gone = rows[: sweep(store, max_mb=1)]
+    assert gone
+    assert store.insert(rows) == Inserted(0, len(rows) - len(gone), len(gone))
+    assert set(store.persisted([row.trace_id for row in rows])) == {row.trace_id for row in rows}
+    assert all(store.is_gone(row) for row in gone)
+    store.insert([a_row(50, request={"question": "x" * 1_000_000})])
+    assert sweep(store, max_mb=1, now_us=T + 40 * DAY)
+    assert store.persisted([gone[0].trace_id]) == []
+
+
+def test_what_arrives_now_is_never_older_than_what_is_there(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A9: also when the writer's own clock is set back."""
+    filler = {"question": "x" * 600_000}
+    for instant in (2_000_000, 1_000_000):
+        monkeypatch.setattr("telha_trace_writer.store.time.time_ns", lambda instant=instant: instant * 1000)
+        row = a_row(2_000_000 - instant, request=filler)
+        store.insert([row])
+    assert sweep(store, max_mb=1) == 1
+    assert ids(store) == [row.trace_id]
+
+
 def test_nothing_is_removed_where_no_bound_is_set(store: Store) -> None:
     """A9: 0 keeps all."""
     store.insert([a_row(-(10**15))])

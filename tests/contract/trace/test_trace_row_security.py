@@ -23,8 +23,8 @@ def filled(empty_postgres: str) -> Iterator[Store]:
         store.bury([Buried(f"1-{len(tenant)}", tenant, str(uuid4()), T + 9, T, "r", b"")])
         store.delete_tenant(tenant, T)
         store.insert([a_row(0, tenant)])
-    ageing.remove_bytes(store, 1, 1)
-    ageing.remove_bytes(store, 1 << 20, 1)
+    ageing.remove_bytes(store, 1, 1, T)
+    ageing.remove_before(store, T + 2, 1)
     store.insert([a_row(3, tenant) for tenant in ("acme", "rival")])
     Spools(store, lambda: T).report([Report(str(uuid4()), T)])
     store.bury([Buried("2-0", "", None, T, T, "r", b"")])
@@ -119,14 +119,16 @@ def test_an_older_schema_is_migrated_only_when_told(empty_postgres: str) -> None
         for table in ("trace_retention", "trace_spool"):
             connection.exec_driver_sql(f"DROP TABLE {table}")
         connection.exec_driver_sql("DROP INDEX trace_dead_letter_by_age")
-        connection.exec_driver_sql("ALTER TABLE trace DROP COLUMN bytes, DROP COLUMN used_share")
+        connection.exec_driver_sql(
+            "ALTER TABLE trace DROP COLUMN bytes, DROP COLUMN used_share, DROP COLUMN arrived_us"
+        )
         connection.exec_driver_sql("ALTER TABLE trace_space DROP COLUMN used_share, DROP COLUMN stranded")
         for index in ("trace_by_time", "trace_by_key"):
             connection.exec_driver_sql(f"CREATE INDEX {index} ON trace (tenant, recorded_us, trace_id)")
         connection.exec_driver_sql("UPDATE telha_trace_schema SET version_num = '0003'")
     store.close()
     with pytest.raises(
-        StoreUnusable, match=r"stands at schema 0003 and this version needs 0005; run telha-trace-writer"
+        StoreUnusable, match=r"stands at schema 0003 and this version needs 0006; run telha-trace-writer"
     ):
         open_store(empty_postgres, 5000)
     store = open_store(empty_postgres, 5000, migrates=True)

@@ -116,6 +116,7 @@ ROUTES = {
     ),
     "POST /v1/memory/reembed": [body()],
     "GET /v1/trace/{id}": [at("/v1/trace/{t.trace}"), at("/v1/trace/{t.stored_trace}")],
+    "DELETE /v1/trace/{id}": [at("/v1/trace/{t.trace}"), at("/v1/trace/{t.stored_trace}")],
     "POST /v1/trace/{id}/replay": [at("/v1/trace/{t.trace}/replay"), at("/v1/trace/{t.stored_trace}/replay")],
     "GET /v1/trace/{id}/diff/{other}": [
         at("/v1/trace/{t.trace}/diff/{t.trace}"),

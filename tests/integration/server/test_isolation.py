@@ -111,6 +111,8 @@ def test_a_foreign_trace_is_absent_to_the_writer_too(world):
         assert theirs.stored_trace.encode() not in browsed
         gone = trace_store_pb2.DeleteTenantRequest(tenant="nobody-at-all", deleted_us=2**62)
         channel.unary_unary(f"/{INTERNAL}/DeleteTenant")(gone.SerializeToString(), 10, metadata=credential())
+        other = trace_store_pb2.DeleteTraceRequest(tenant="rival", trace_id=theirs.stored_trace)
+        channel.unary_unary(f"/{INTERNAL}/DeleteTrace")(other.SerializeToString(), 10, metadata=credential())
         kept = trace_store_pb2.FetchRequest(tenant=world.victim, trace_id=theirs.stored_trace)
         channel.unary_unary(f"/{INTERNAL}/Fetch")(kept.SerializeToString(), 10, metadata=credential())
 
@@ -127,6 +129,7 @@ EXCEPT = {
     "telha.memory.v1.Memory/ListSources": {"read"},
     "telha.memory.v1.Memory/Query": {"read"},
     "telha.memory.v1.Memory/Reembed": {"admin"},
+    "telha.trace.v1.Traces/Delete": {"admin"},
     "telha.administration.v1.Administration/CreateTenant": {"operator"},
     "telha.administration.v1.Administration/ListTenants": {"operator"},
     "telha.administration.v1.Administration/GetDeletion": {"operator"},

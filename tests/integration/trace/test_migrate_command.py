@@ -72,7 +72,7 @@ def test_a_data_folder_of_before_is_migrated(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120, env=clean())
     memory, traces = done.stdout.splitlines()
     assert memory.split() == ["memory", "migrated", "to", "schema", memory.split()[4], "was", "empty"]
-    assert traces.startswith("traces  migrated to schema 0005, was schema 0001")
+    assert traces.startswith("traces  migrated to schema 0006, was schema 0001")
     assert (data / "memory.db").exists()
 
 
@@ -108,7 +108,7 @@ def test_the_writers_own_command_needs_its_store_alone(tmp_path: Path, words: tu
     """A9: no internal token, no Redis; exit code 1 while something is pending."""
     environ = clean() | {"TELHA_WRITER__STORE": str(tmp_path / "t.db"), "TELHA_TRACE__REDIS_URL": "redis://nowhere"}
     done = subprocess.run([*WRITER, *words], capture_output=True, text=True, check=False, timeout=60, env=environ)
-    expected = (1, "pending: from nothing to 0005\n") if words else (0, "migrated from nothing to 0005\n")
+    expected = (1, "pending: from nothing to 0006\n") if words else (0, "migrated from nothing to 0006\n")
     assert (done.returncode, done.stdout) == expected, done.stderr
     wrong = subprocess.run(
         WRITER,

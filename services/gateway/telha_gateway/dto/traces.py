@@ -85,6 +85,11 @@ def get_message(trace_id: str) -> traces_pb2.GetRequest:
     return traces_pb2.GetRequest(trace_id=trace_id)
 
 
+def delete_message(trace_id: str) -> traces_pb2.DeleteRequest:
+    """The request to erase one trace on the wire."""
+    return traces_pb2.DeleteRequest(trace_id=trace_id)
+
+
 def list_message(parameters: TraceListParameters) -> traces_pb2.ListRequest:
     """The request for a page on the wire."""
     start, end = parameters.from_, parameters.to
@@ -118,6 +123,11 @@ def trace_answer(message: traces_pb2.GetResponse) -> Trace:
         pool_left_out=message.pool_left_out or None,
         explained_left_out=message.explained_left_out or None,
     )
+
+
+def deleted_answer(message: traces_pb2.DeleteResponse) -> TraceSummary:
+    """The JSON shape of what was erased."""
+    return _summary(message.trace)
 
 
 def page_answer(message: traces_pb2.ListResponse) -> TracePage:

@@ -1,4 +1,4 @@
-"""Reading the proof of past calls, and holding it against memory and against one another."""
+"""Reading the proof of past calls, holding it against memory and against one another, and erasing it."""
 
 import msgspec
 
@@ -31,6 +31,11 @@ async def _diff(exchange: Exchange) -> msgspec.Struct:
     return comparison.diff_answer(await exchange.call(exchange.upstream.planner.Diff, message, renames))
 
 
+async def _delete(exchange: Exchange) -> msgspec.Struct:
+    message = traces.delete_message(exchange.path_value)
+    return traces.deleted_answer(await exchange.call(exchange.upstream.traces.Delete, message, {"trace_id": "id"}))
+
+
 OPERATIONS = (
     Operation(
         method="GET",
@@ -42,6 +47,18 @@ OPERATIONS = (
         path_parameter=an_id("The trace."),
         answer=traces.Trace,
         run=_trace,
+        statuses=(404,),
+    ),
+    Operation(
+        method="DELETE",
+        path="/v1/trace/{id}",
+        id="deleteTrace",
+        tag="Traces",
+        summary="Erase one trace, its question with it",
+        description="For good, and wherever it is on its way. Needs the right `admin`. Answers what was listed of it.",
+        path_parameter=an_id("The trace."),
+        answer=traces.TraceSummary,
+        run=_delete,
         statuses=(404,),
     ),
     Operation(

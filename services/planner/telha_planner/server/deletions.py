@@ -1,5 +1,5 @@
 """
-What is erased leaves something outside of the store, and here it goes: columns and texts in this process, traces.
+What is erased leaves something outside of the store, and here it goes: columns, texts and spool files here, traces.
 
     DeleteTenant ──► store (ingest child) ──► this process drops what it holds ──► the trace writer deletes its traces
                                                             ▲                                    ▲
@@ -44,6 +44,7 @@ class Deletions:
         writes: The thread of the writes of the directory.
         drop: Forgets what this process holds of a tenant, by number; runs on the plan thread.
         drop_erased: Forgets what this process read before an erasure of a source or a space; runs on the plan thread.
+        roll: Begins another file of the spool, so that the one at hand goes when all in it is settled.
         writer: Deletes traces.
         now: The wall clock, µs.
     """
@@ -55,6 +56,7 @@ class Deletions:
         writes: WorkThread,
         drop: Callable[[int], None],
         drop_erased: Callable[[], None],
+        roll: Callable[[], None],
         writer: TraceStore,
         now: Callable[[], int],
         *,
@@ -65,10 +67,12 @@ class Deletions:
         self._writes = writes
         self._drop = drop
         self._drop_erased = drop_erased
+        self._roll = roll
         self._writer = writer
         self._now = now
         self._round_s = round_s
         self._dropped: set[int] = set()
+        self._rolled: set[int] = set()
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -91,6 +95,7 @@ class Deletions:
                 await asyncio.sleep(_BUSY_S)
             else:
                 self._dropped.add(deletion.number)
+                self._roll()
 
     async def finish(self, deletion: Deletion) -> Deletion:
         """
@@ -105,6 +110,12 @@ class Deletions:
         return await self._writes.run(
             lambda: self._directory.traces_gone(deletion, traces), time.monotonic() + _STORE_S
         )
+
+    def _roll_late(self, deletion: Deletion) -> None:
+        # Calls that had begun before may have recorded since, into the file of after the deletion.
+        if deletion.number not in self._rolled and deletion.deleted_us + NAME_RESTS_US <= self._now():
+            self._rolled.add(deletion.number)
+            self._roll()
 
     async def _rounds(self) -> None:
         since_us = self._now() - _LOOK_BACK_US
@@ -128,6 +139,7 @@ class Deletions:
         failed = False
         for deletion in found:
             await self.drop(deletion)
+            self._roll_late(deletion)
             try:
                 finished = await self.finish(deletion)
             except TelhaError as fault:

@@ -91,6 +91,12 @@ class Records(Protocol):
     def spools(self) -> list[str]:
         """Names of the spools in which `get` looks."""
 
+    def erase(self, tenant: str, trace_id: str) -> None:
+        """Forget *trace_id* if it is *tenant*'s: the trace writer drops it. Its bytes go with those of its file."""
+
+    def roll(self) -> None:
+        """Have the file at hand go as soon as nothing in it is needed."""
+
 
 class TraceStore(Protocol):
     """The trace writer."""
@@ -125,6 +131,9 @@ class TraceStore(Protocol):
         self, tenant: str, allowed: tuple[str, ...], key_id: str, request: traces_pb2.ListRequest, deadline: float
     ) -> traces_pb2.ListResponse:
         """A page of *tenant*'s traces for the key *key_id*; *allowed* empty is every space. Raises `Unavailable`."""
+
+    async def delete_trace(self, tenant: str, trace_id: str, deadline: float) -> None:
+        """Delete one trace of *tenant*, also if it is still to come. Raises `Unavailable`."""
 
     async def delete_tenant(self, tenant: str, deleted_us: int) -> int:
         """Delete what was recorded of *tenant* until *deleted_us*; how many traces went. Raises `Unavailable`."""

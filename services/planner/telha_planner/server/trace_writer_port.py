@@ -186,6 +186,19 @@ class TraceWriter:
             raise Unavailable(part=_PART) from failure
         return int(gone.traces)
 
+    async def delete_trace(self, tenant: str, trace_id: str, deadline: float) -> None:
+        """
+        Delete one trace of *tenant*, and have it dropped if it arrives later; repeating it changes nothing.
+
+        Raises:
+            Unavailable: The writer, its store or its stream is away.
+        """
+        request = trace_store_pb2.DeleteTraceRequest(tenant=tenant, trace_id=trace_id)
+        try:
+            await self._stub.DeleteTrace(request, timeout=_left(deadline), metadata=self._metadata)
+        except grpc.aio.AioRpcError as failure:
+            raise self._meaning(failure, Unavailable(part=_PART)) from failure
+
     async def close(self) -> None:
         """Close the channel."""
         await self._channel.close(None)

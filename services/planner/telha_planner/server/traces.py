@@ -1,8 +1,9 @@
 """
-`Traces`: a caller reads its own writes, from this planner's spool or from the trace writer.
+`Traces`: a caller reads its own writes, from this planner's spool or from the trace writer, and erases them.
 
 Rule 1: tenant and spaces come from the key; `trace_reader` says what it sees. Rule 2: a trace can always be read: of a
-pool too large for one message the last rows are left out, and counted; so are those of an explanation.
+pool too large for one message the last rows are left out, and counted; so are those of an explanation. Rule 3:
+a trace is erased at the trace writer first, which then drops it however often it is sent again.
 """
 
 import asyncio
@@ -38,38 +39,51 @@ class TracesSurface:
     ) -> None:
         self._planning = planning
         self._thread = thread
+        self._records = records
         self._writer = writer
         self._reader = TraceReader(records, writer)
         self._max_message_bytes = max_message_bytes
 
     def service(self) -> Service:
         """The service for the listener."""
-        return Service("telha.trace.v1.Traces", {"Get": self.get, "List": self.list})
+        return Service("telha.trace.v1.Traces", {"Get": self.get, "List": self.list, "Delete": self.delete})
 
     async def get(self, raw: bytes, call: Call) -> traces_pb2.GetResponse:
         """Read one trace."""
-        caller = await self._caller(call)
-        trace_id = decode(traces_pb2.GetRequest, raw).trace_id
-        parse_uuid("trace_id", trace_id)
-        call.trace_id = trace_id
-        found = await self._reader.find(caller, trace_id, call.deadline)
-        if found is None:
-            raise NotFound(resource="trace")
+        caller = await self._caller(call, "read")
+        found = await self._found(decode(traces_pb2.GetRequest, raw).trace_id, caller, call)
         if found.ByteSize() > self._max_message_bytes:
             await asyncio.to_thread(shorten, found, self._max_message_bytes)
         return found
 
     async def list(self, raw: bytes, call: Call) -> traces_pb2.ListResponse:
         """List traces, newest first."""
-        caller = await self._caller(call)
+        caller = await self._caller(call, "read")
         request = _checked(decode(traces_pb2.ListRequest, raw), caller)
         return await self._writer.browse(caller.tenant_name, caller.spaces or (), caller.key_id, request, call.deadline)
 
-    async def _caller(self, call: Call) -> Caller:
+    async def delete(self, raw: bytes, call: Call) -> traces_pb2.DeleteResponse:
+        """Erase one trace."""
+        caller = await self._caller(call, "admin")
+        trace_id = decode(traces_pb2.DeleteRequest, raw).trace_id
+        found = await self._found(trace_id, caller, call)
+        await self._writer.delete_trace(caller.tenant_name, trace_id, call.deadline)
+        self._records.erase(caller.tenant_name, trace_id)
+        return traces_pb2.DeleteResponse(trace=found.summary)
+
+    async def _found(self, trace_id: str, caller: Caller, call: Call) -> traces_pb2.GetResponse:
+        parse_uuid("trace_id", trace_id)
+        call.trace_id = trace_id
+        found = await self._reader.find(caller, trace_id, call.deadline)
+        if found is None:
+            raise NotFound(resource="trace")
+        return found
+
+    async def _caller(self, call: Call, right: str) -> Caller:
         credential = call.need_credential()
         caller = await self._thread.run(lambda: self._planning.caller(credential), call.deadline, call.holder)
         call.tenant = caller.tenant_name
-        caller.need("read")
+        caller.need(right)
         return caller
 
 

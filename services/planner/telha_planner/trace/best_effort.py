@@ -21,6 +21,12 @@ class Records(Protocol):
     def get(self, tenant: str, trace_id: str) -> bytes | None:
         """The record of *trace_id* if it is *tenant*'s and still here."""
 
+    def erase(self, tenant: str, trace_id: str) -> None:
+        """Forget the record of *trace_id* if it is *tenant*'s."""
+
+    def roll(self) -> None:
+        """Begin another file."""
+
     def spools(self) -> list[str]:
         """Names of the spools in which `get` looks."""
 
@@ -56,6 +62,14 @@ class BestEffort:
     def get(self, tenant: str, trace_id: str) -> bytes | None:
         """As *records* says."""
         return self._records.get(tenant, trace_id)
+
+    def erase(self, tenant: str, trace_id: str) -> None:
+        """As *records* does."""
+        self._records.erase(tenant, trace_id)
+
+    def roll(self) -> None:
+        """As *records* does."""
+        self._records.roll()
 
     def spools(self) -> list[str]:
         """As *records* says."""

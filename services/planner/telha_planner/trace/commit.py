@@ -73,6 +73,7 @@ class Committer:
         self._waiting: list[_Append] = []
         self._waiting_bytes = 0
         self._inspecting = False
+        self._rolling = False
         self._closing = False
         self._failing = False
         self._thread = threading.Thread(target=self._run, name="spool-commit", daemon=True)
@@ -103,6 +104,12 @@ class Committer:
             self._inspecting = True
             self._guard.notify()
 
+    def roll(self) -> None:
+        """Have the thread write to another file from now on."""
+        with self._guard:
+            self._rolling = True
+            self._guard.notify()
+
     async def close(self) -> None:
         """Write what was submitted, then end the thread."""
         with self._guard:
@@ -113,14 +120,17 @@ class Committer:
     def _run(self) -> None:
         while True:
             with self._guard:
-                self._guard.wait_for(lambda: self._waiting or self._closing or self._inspecting)
+                self._guard.wait_for(lambda: self._waiting or self._closing or self._inspecting or self._rolling)
                 batch, self._waiting = self._waiting, []
                 inspecting, self._inspecting = self._inspecting, False
+                rolling, self._rolling = self._rolling, False
             if inspecting:
                 self._tried(self._repair)
+            if rolling:
+                self._files.roll()
             if batch:
                 self._commit(batch)
-            elif not inspecting:
+            elif not inspecting and not rolling:
                 return
 
     def _commit(self, batch: list[_Append]) -> None:

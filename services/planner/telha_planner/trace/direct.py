@@ -103,6 +103,12 @@ class StreamRecords:
         """Nothing: the trace writer finds what is in the stream."""
         return None
 
+    def erase(self, tenant: str, trace_id: str) -> None:
+        """Nothing is kept here."""
+
+    def roll(self) -> None:
+        """Nothing is kept here."""
+
     def spools(self) -> list[str]:
         """None: there is no spool."""
         return []

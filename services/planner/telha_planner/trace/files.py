@@ -68,16 +68,21 @@ class Files:
         if active is not None:
             if not active.sealed and active.size + length <= self._segment_bytes:
                 return active
-            with self._lock:
-                active.sealed = True
-                self._drop_if_done(active)
-            self._active = None
+            self.roll()
         # A file that could not even be removed again keeps its name.
         self._last_no += 1
         self._active = Segment.create(self._folder, self._last_no)
         with self._lock:
             self._held.add(self._active)
         return self._active
+
+    def roll(self) -> None:
+        """Write no more to the file at hand, which goes once it is not needed; for the one thread that writes."""
+        if self._active is not None:
+            with self._lock:
+                self._active.sealed = True
+                self._drop_if_done(self._active)
+            self._active = None
 
     def restore(self, folder: Path) -> int:
         """

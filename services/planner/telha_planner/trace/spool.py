@@ -211,6 +211,18 @@ class Spool:
                 entry.files.release(entry.segment)
         self._finished += self._orphans.finish()
 
+    def erase(self, tenant: str, trace_id: str) -> None:
+        """Forget *trace_id* if it is *tenant*'s; its bytes go as soon as all that stands beside it is settled."""
+        entry = self._entries.get(trace_id)
+        if entry is not None and entry.tenant == tenant:
+            self.persisted([trace_id])
+        # Settled or not, it may stand in the file that is being written.
+        self.roll()
+
+    def roll(self) -> None:
+        """Begin another file, so that the one at hand goes as soon as nothing in it is needed."""
+        self._committer.roll()
+
     def oldest_of_each(self) -> dict[str, str | None]:
         """Per spool that is held: the trace id that was appended first and is not settled; None if all are."""
         held = {name: next(iter(self._by_spool.get(name, ())), None) for name in self._orphans.names}

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 if TYPE_CHECKING:
     from alembic.config import Config
 
-HEAD: Final = "0005"
+HEAD: Final = "0006"
 """The newest revision; a test compares it with the scripts."""
 
 FIRST: Final = "0001"

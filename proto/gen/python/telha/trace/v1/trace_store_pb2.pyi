@@ -90,3 +90,17 @@ class DeleteTenantResponse(_message.Message):
     dead_letters: int
     dropped: int
     def __init__(self, traces: _Optional[int] = ..., dead_letters: _Optional[int] = ..., dropped: _Optional[int] = ...) -> None: ...
+
+class DeleteTraceRequest(_message.Message):
+    __slots__ = ("tenant", "trace_id")
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    TRACE_ID_FIELD_NUMBER: _ClassVar[int]
+    tenant: str
+    trace_id: str
+    def __init__(self, tenant: _Optional[str] = ..., trace_id: _Optional[str] = ...) -> None: ...
+
+class DeleteTraceResponse(_message.Message):
+    __slots__ = ("stored",)
+    STORED_FIELD_NUMBER: _ClassVar[int]
+    stored: bool
+    def __init__(self, stored: _Optional[bool] = ...) -> None: ...

@@ -56,6 +56,11 @@ class TraceStoreStub:
                 request_serializer=telha_dot_trace_dot_v1_dot_trace__store__pb2.DeleteTenantRequest.SerializeToString,
                 response_deserializer=telha_dot_trace_dot_v1_dot_trace__store__pb2.DeleteTenantResponse.FromString,
                 _registered_method=True)
+        self.DeleteTrace = channel.unary_unary(
+                '/telha.trace.v1.TraceStore/DeleteTrace',
+                request_serializer=telha_dot_trace_dot_v1_dot_trace__store__pb2.DeleteTraceRequest.SerializeToString,
+                response_deserializer=telha_dot_trace_dot_v1_dot_trace__store__pb2.DeleteTraceResponse.FromString,
+                _registered_method=True)
 
 
 class TraceStoreServicer:
@@ -93,6 +98,13 @@ class TraceStoreServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def DeleteTrace(self, request, context):
+        """Deletes one trace, and drops it if it arrives later. Calling it again changes nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_TraceStoreServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -115,6 +127,11 @@ def add_TraceStoreServicer_to_server(servicer, server):
                     servicer.DeleteTenant,
                     request_deserializer=telha_dot_trace_dot_v1_dot_trace__store__pb2.DeleteTenantRequest.FromString,
                     response_serializer=telha_dot_trace_dot_v1_dot_trace__store__pb2.DeleteTenantResponse.SerializeToString,
+            ),
+            'DeleteTrace': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteTrace,
+                    request_deserializer=telha_dot_trace_dot_v1_dot_trace__store__pb2.DeleteTraceRequest.FromString,
+                    response_serializer=telha_dot_trace_dot_v1_dot_trace__store__pb2.DeleteTraceResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -227,6 +244,33 @@ class TraceStore:
             '/telha.trace.v1.TraceStore/DeleteTenant',
             telha_dot_trace_dot_v1_dot_trace__store__pb2.DeleteTenantRequest.SerializeToString,
             telha_dot_trace_dot_v1_dot_trace__store__pb2.DeleteTenantResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeleteTrace(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/telha.trace.v1.TraceStore/DeleteTrace',
+            telha_dot_trace_dot_v1_dot_trace__store__pb2.DeleteTraceRequest.SerializeToString,
+            telha_dot_trace_dot_v1_dot_trace__store__pb2.DeleteTraceResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -47,6 +47,8 @@ class TraceStoreStub:
     """Deletes what was recorded of a tenant until an instant, and drops what of it arrives later. Calling it again with
     the same instant deletes nothing more and answers alike.
     """
+    DeleteTrace: _grpc.UnaryUnaryMultiCallable[_trace_store_pb2.DeleteTraceRequest, _trace_store_pb2.DeleteTraceResponse]
+    """Deletes one trace, and drops it if it arrives later. Calling it again changes nothing."""
 
 @_typing.type_check_only
 class TraceStoreAsyncStub(TraceStoreStub):
@@ -67,6 +69,8 @@ class TraceStoreAsyncStub(TraceStoreStub):
     """Deletes what was recorded of a tenant until an instant, and drops what of it arrives later. Calling it again with
     the same instant deletes nothing more and answers alike.
     """
+    DeleteTrace: _aio.UnaryUnaryMultiCallable[_trace_store_pb2.DeleteTraceRequest, _trace_store_pb2.DeleteTraceResponse]  # type: ignore[assignment]
+    """Deletes one trace, and drops it if it arrives later. Calling it again changes nothing."""
 
 class TraceStoreServicer(metaclass=_abc_1.ABCMeta):
     """Internal: the trace writer answers planners. Needs the internal credential; the planner has already
@@ -108,5 +112,13 @@ class TraceStoreServicer(metaclass=_abc_1.ABCMeta):
         """Deletes what was recorded of a tenant until an instant, and drops what of it arrives later. Calling it again with
         the same instant deletes nothing more and answers alike.
         """
+
+    @_abc_1.abstractmethod
+    def DeleteTrace(
+        self,
+        request: _trace_store_pb2.DeleteTraceRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_trace_store_pb2.DeleteTraceResponse, _abc.Awaitable[_trace_store_pb2.DeleteTraceResponse]]:
+        """Deletes one trace, and drops it if it arrives later. Calling it again changes nothing."""
 
 def add_TraceStoreServicer_to_server(servicer: TraceStoreServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

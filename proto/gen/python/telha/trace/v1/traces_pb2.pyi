@@ -76,3 +76,15 @@ class ListResponse(_message.Message):
     traces: _containers.RepeatedCompositeFieldContainer[TraceSummary]
     next_page_token: str
     def __init__(self, traces: _Optional[_Iterable[_Union[TraceSummary, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class DeleteRequest(_message.Message):
+    __slots__ = ("trace_id",)
+    TRACE_ID_FIELD_NUMBER: _ClassVar[int]
+    trace_id: str
+    def __init__(self, trace_id: _Optional[str] = ...) -> None: ...
+
+class DeleteResponse(_message.Message):
+    __slots__ = ("trace",)
+    TRACE_FIELD_NUMBER: _ClassVar[int]
+    trace: TraceSummary
+    def __init__(self, trace: _Optional[_Union[TraceSummary, _Mapping]] = ...) -> None: ...

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class TracesStub:
-    """Reads the persisted records of planner calls. A client reads its own writes.
+    """Reads the records of planner calls, and erases them. A client reads its own writes.
     """
 
     def __init__(self, channel):
@@ -45,10 +45,15 @@ class TracesStub:
                 request_serializer=telha_dot_trace_dot_v1_dot_traces__pb2.ListRequest.SerializeToString,
                 response_deserializer=telha_dot_trace_dot_v1_dot_traces__pb2.ListResponse.FromString,
                 _registered_method=True)
+        self.Delete = channel.unary_unary(
+                '/telha.trace.v1.Traces/Delete',
+                request_serializer=telha_dot_trace_dot_v1_dot_traces__pb2.DeleteRequest.SerializeToString,
+                response_deserializer=telha_dot_trace_dot_v1_dot_traces__pb2.DeleteResponse.FromString,
+                _registered_method=True)
 
 
 class TracesServicer:
-    """Reads the persisted records of planner calls. A client reads its own writes.
+    """Reads the records of planner calls, and erases them. A client reads its own writes.
     """
 
     def Get(self, request, context):
@@ -67,6 +72,14 @@ class TracesServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Delete(self, request, context):
+        """Erases one trace for good, its question with it, wherever it is on its way. Needs the right `admin`; a key that is
+        limited to spaces erases what it may read.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_TracesServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -80,6 +93,11 @@ def add_TracesServicer_to_server(servicer, server):
                     request_deserializer=telha_dot_trace_dot_v1_dot_traces__pb2.ListRequest.FromString,
                     response_serializer=telha_dot_trace_dot_v1_dot_traces__pb2.ListResponse.SerializeToString,
             ),
+            'Delete': grpc.unary_unary_rpc_method_handler(
+                    servicer.Delete,
+                    request_deserializer=telha_dot_trace_dot_v1_dot_traces__pb2.DeleteRequest.FromString,
+                    response_serializer=telha_dot_trace_dot_v1_dot_traces__pb2.DeleteResponse.SerializeToString,
+            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'telha.trace.v1.Traces', rpc_method_handlers)
@@ -89,7 +107,7 @@ def add_TracesServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class Traces:
-    """Reads the persisted records of planner calls. A client reads its own writes.
+    """Reads the records of planner calls, and erases them. A client reads its own writes.
     """
 
     @staticmethod
@@ -136,6 +154,33 @@ class Traces:
             '/telha.trace.v1.Traces/List',
             telha_dot_trace_dot_v1_dot_traces__pb2.ListRequest.SerializeToString,
             telha_dot_trace_dot_v1_dot_traces__pb2.ListResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Delete(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/telha.trace.v1.Traces/Delete',
+            telha_dot_trace_dot_v1_dot_traces__pb2.DeleteRequest.SerializeToString,
+            telha_dot_trace_dot_v1_dot_traces__pb2.DeleteResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -27,7 +27,7 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class TracesStub:
-    """Reads the persisted records of planner calls. A client reads its own writes."""
+    """Reads the records of planner calls, and erases them. A client reads its own writes."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -41,10 +41,14 @@ class TracesStub:
     """Lists persisted traces, newest first; the newest may still be on their way. A key that is limited to spaces lists
     traces that read one of them and nothing else, and its own that read no memory.
     """
+    Delete: _grpc.UnaryUnaryMultiCallable[_traces_pb2.DeleteRequest, _traces_pb2.DeleteResponse]
+    """Erases one trace for good, its question with it, wherever it is on its way. Needs the right `admin`; a key that is
+    limited to spaces erases what it may read.
+    """
 
 @_typing.type_check_only
 class TracesAsyncStub(TracesStub):
-    """Reads the persisted records of planner calls. A client reads its own writes."""
+    """Reads the records of planner calls, and erases them. A client reads its own writes."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Get: _aio.UnaryUnaryMultiCallable[_traces_pb2.GetRequest, _traces_pb2.GetResponse]  # type: ignore[assignment]
@@ -55,9 +59,13 @@ class TracesAsyncStub(TracesStub):
     """Lists persisted traces, newest first; the newest may still be on their way. A key that is limited to spaces lists
     traces that read one of them and nothing else, and its own that read no memory.
     """
+    Delete: _aio.UnaryUnaryMultiCallable[_traces_pb2.DeleteRequest, _traces_pb2.DeleteResponse]  # type: ignore[assignment]
+    """Erases one trace for good, its question with it, wherever it is on its way. Needs the right `admin`; a key that is
+    limited to spaces erases what it may read.
+    """
 
 class TracesServicer(metaclass=_abc_1.ABCMeta):
-    """Reads the persisted records of planner calls. A client reads its own writes."""
+    """Reads the records of planner calls, and erases them. A client reads its own writes."""
 
     @_abc_1.abstractmethod
     def Get(
@@ -77,6 +85,16 @@ class TracesServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_traces_pb2.ListResponse, _abc.Awaitable[_traces_pb2.ListResponse]]:
         """Lists persisted traces, newest first; the newest may still be on their way. A key that is limited to spaces lists
         traces that read one of them and nothing else, and its own that read no memory.
+        """
+
+    @_abc_1.abstractmethod
+    def Delete(
+        self,
+        request: _traces_pb2.DeleteRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_traces_pb2.DeleteResponse, _abc.Awaitable[_traces_pb2.DeleteResponse]]:
+        """Erases one trace for good, its question with it, wherever it is on its way. Needs the right `admin`; a key that is
+        limited to spaces erases what it may read.
         """
 
 def add_TracesServicer_to_server(servicer: TracesServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
