@@ -17,7 +17,7 @@ from google.protobuf.message import Message
 from telha.administration.v1 import administration_pb2 as administration
 from telha.context.v1 import context_pb2 as context
 from telha.memory.v1 import memory_pb2 as memory
-from telha.planner.v1 import plan_pb2, planner_pb2, replay_pb2
+from telha.planner.v1 import explanation_pb2, plan_pb2, planner_pb2, replay_pb2
 from telha.trace.v1 import trace_store_pb2, traces_pb2
 
 INTERNAL = "telha.trace.v1.TraceStore"
@@ -116,6 +116,17 @@ def fragment(target: Target) -> planner_pb2.Fragment:
     return planner_pb2.Fragment(span=span(target), kind="paragraph", tokens=3, score=0.5)
 
 
+def subjects(target: Target) -> list[explanation_pb2.Subject]:
+    """Its source by id and by name, a section of it, and bytes of it."""
+    named = [
+        explanation_pb2.SourceSubject(source=target.source),
+        explanation_pb2.SourceSubject(source=f"{target.word}-0.md"),
+        explanation_pb2.SourceSubject(source=f"{target.word}-0.md", section=target.word),
+        explanation_pb2.SourceSubject(source=target.source, section=target.word),
+    ]
+    return [*(explanation_pb2.Subject(source=one) for one in named), explanation_pb2.Subject(span=span(target))]
+
+
 def _of(service: str, methods: dict[str, dict[str, Make]]) -> dict[str, dict[str, Make]]:
     return {f"{service}/{method}": made for method, made in methods.items()}
 
@@ -137,6 +148,8 @@ REQUESTS: dict[str, dict[str, Make]] = {
                 "without what its stored trace gave": lambda t, _: plan(
                     t, exclude=plan_pb2.Exclude(trace_ids=[t.stored_trace]), spaces=["*"]
                 ),
+                "why not its source": lambda t, _: plan(t, why_not=subjects(t), spaces=["*"]),
+                "why not by default": lambda t, _: plan(t, why_not=subjects(t), explain=True),
             },
             "Replay": {
                 "in the spool": lambda t, _: replay_pb2.ReplayRequest(trace_id=t.trace),
@@ -146,7 +159,12 @@ REQUESTS: dict[str, dict[str, Make]] = {
                 "from it": lambda t, _: replay_pb2.DiffRequest(trace_id=t.trace, other_trace_id=t.trace),
                 "persisted": lambda t, _: replay_pb2.DiffRequest(trace_id=t.stored_trace, other_trace_id=t.trace),
             },
-            "Select": {"its coordinates": lambda t, _: planner_pb2.SelectRequest(pool=[fragment(t)])},
+            "Select": {
+                "its coordinates": lambda t, _: planner_pb2.SelectRequest(pool=[fragment(t)]),
+                "why not its source": lambda t, o: planner_pb2.SelectRequest(
+                    pool=[fragment(Target(source=o.source))], why_not=subjects(t)
+                ),
+            },
         },
     ),
     **_of(
@@ -158,6 +176,9 @@ REQUESTS: dict[str, dict[str, Make]] = {
                 "by type": lambda t, _: context.BuildRequest(query=plan_pb2.NodeQuery(find=t.type), spaces=["*"]),
                 "without what its trace gave": lambda t, _: context.BuildRequest(
                     question=f"what is {t.word}?", exclude=plan_pb2.Exclude(trace_ids=[t.trace]), spaces=["*"]
+                ),
+                "why not its source": lambda t, _: context.BuildRequest(
+                    question=f"what is {t.word}?", why_not=subjects(t), spaces=["*"]
                 ),
             }
         },

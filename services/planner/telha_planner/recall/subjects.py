@@ -48,12 +48,12 @@ class Ranges:
         stride = int(columns.texts.length[texts].max()) + 1
         text = columns.spans.text[spans]
         at = np.minimum(np.searchsorted(texts, text), len(texts) - 1)
-        among = np.flatnonzero(texts[at] == text)
+        starts, reached = self._joined(texts, stride)
+        among = np.flatnonzero(texts[at] == text) if len(starts) else np.empty(0, np.int64)
         of_span = columns.spans
         begins, ends = (
             at[among] * stride + np.minimum(bound[spans[among]], stride) for bound in (of_span.start, of_span.end)
         )
-        starts, reached = self._joined(texts, stride)
         before = np.searchsorted(starts, ends) - 1
         touched[among] = (before >= 0) & (reached[before] > begins)
         return touched
@@ -63,10 +63,12 @@ class Ranges:
         at = np.searchsorted(texts, self.text)
         start = at * stride + np.minimum(self.start, stride - 1)
         end = at * stride + np.minimum(self.end, stride - 1)
+        # What lies behind the end of its text is no byte of it.
         order = np.argsort(start, kind="stable")
+        order = order[start[order] < end[order]]
         start, reached = start[order], np.maximum.accumulate(end[order])
-        begins = np.append(True, start[1:] > reached[:-1])
-        return start[begins], reached[np.append(begins[1:], True)]
+        begins = np.append(True, start[1:] > reached[:-1])[: len(start)]
+        return start[begins], reached[np.append(begins[1:], True)[: len(start)]]
 
 
 @dataclass(frozen=True, slots=True)
