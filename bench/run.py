@@ -10,14 +10,16 @@ import phase_b
 import plan
 import plan_beside
 import plan_columns
+import why_not
 from measure import Row, show
 
 
 def rows() -> Iterator[Row]:
-    """Phase B, a whole Plan, with explain, recall by itself, a plan beside another tenant's load, pages of traces."""
+    """Phase B, a whole Plan, explain and why-not, recall by itself, a plan beside a load, pages of traces."""
     yield from phase_b.rows()
     yield from plan.rows()
     yield from explain.rows()
+    yield from why_not.rows()
     yield from plan_columns.rows()
     yield from plan_beside.rows()
     yield from listing.rows()

@@ -152,7 +152,9 @@ def _of_leg(leg: Leg, judged: Judged, detail: RecallDetail) -> str:
 def _has_vector(judged: Judged, detail: RecallDetail) -> bool:
     view = detail.view
     model = view.columns.model_at(detail.query.vector_model, view.tx_t)
-    return model is not None and bool(np.isin(judged.place, view.vectors(model).place))
+    having = view.vectors(model).place if model is not None else np.empty(0, np.int32)
+    at = int(np.searchsorted(having, judged.place))
+    return at < len(having) and int(having[at]) == judged.place
 
 
 def _worth_nothing(judged: Judged, detail: RecallDetail) -> str:
