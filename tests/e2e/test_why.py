@@ -1,6 +1,7 @@
 """Why a span is in the plan or out of it, on the command line of a running system."""
 
 import re
+from pathlib import Path
 
 import pytest
 from running_telha import Up
@@ -145,3 +146,46 @@ def test_the_server_refuses_with_the_place(up: Up) -> None:
     done = up.run("explain", "q", "--why-not", "a.md", "--why-not", "x" * 1025)
     assert done.code == 1
     assert "why_not[1].source.source must be at most 1,024 bytes" in done.err
+
+
+def test_what_a_trace_does_not_keep_is_told_of_the_plan_made_anew(up: Up) -> None:
+    """X7: a trace made without explain gets its rejected spans by replay, of Plan, Context and Select alike."""
+    commands = (
+        ("plan", QUESTION, *TIGHT),
+        ("memory", "context", QUESTION, *TIGHT),
+        ("select", "tests/golden/pool-small.json", "--budget", "60"),
+    )
+    for command in commands:
+        told = up.run(*command, "--json").json
+        kept = up.run("trace", "show", told["traceId"], "--json").json
+        assert "explanation" not in kept
+        anew = up.run("trace", "show", told["traceId"], "--explain", "--json").json
+        assert anew["replay"]["outcome"] == "identical"
+        stats = told["stats"].get("plan", told["stats"])
+        assert len(anew["explanation"]["spans"]) == stats["poolSpans"]
+        shown = up.run("trace", "show", told["traceId"], "--explain").out
+        assert f"{stats['poolSpans']} candidates by density" in shown
+        assert "made anew at the same instants, it is the same plan" in shown
+    trace = up.run("plan", QUESTION, *TIGHT, "--json").json["traceId"]
+    asked = up.run("trace", "show", trace, "--why-not", "docs/rest.md:Failures").out
+    assert "Not in the plan: docs/rest.md > Failures" in asked
+
+
+def test_another_plan_explains_nothing_about_this_one(up: Up, tmp_path: Path) -> None:
+    """X7: if the replay is not identical, that is said, and packed spans only are shown."""
+    (tmp_path / "tea.md").write_text("# Tea\n\nGreen tea is brewed at 80 degrees.\n")
+    (tmp_path / "more.md").write_text("# More\n\nBlack tea wants boiling water, green tea does not.\n")
+    where = ("--space", "teas")
+    stored = up.run("ingest", str(tmp_path), *where, "--json").json["documents"]
+    told = up.run("plan", "how is green tea brewed?", *where, "--json").json
+    cited = {span["span"]["sourceId"] for span in told["spans"]}
+    assert len(cited) == 2
+    assert up.run("sources", "erase", stored[0]["sourceId"], "--yes").code == 0
+    anew = up.run("trace", "show", told["traceId"], "--explain", "--json").json
+    assert anew["replay"]["outcome"] == "changed"
+    assert "explanation" not in anew
+    shown = up.run("trace", "show", told["traceId"], "--explain").out
+    assert "Made anew, the plan is another one (changed)" in shown
+    assert "candidates by density" not in shown
+    assert f"{len(told['spans'])} packed, by density" in shown
+    assert "verified: the record" in shown

@@ -50,19 +50,18 @@ def answer(plan: Json) -> RenderableType:
     return Group(explanation(plan["explanation"]), Text(""), lines)
 
 
-def explanation(told: Json) -> RenderableType:
-    """All of an explanation."""
+def explanation(told: Json, names: Mapping[str, str] | None = None) -> RenderableType:
+    """All of an explanation; *names* of sources, by id, where its rows have none."""
     parts: list[RenderableType] = [subject(each, told["sourceCap"]) for each in told["subjects"]]
     if told["spans"]:
-        parts.append(candidates(told))
+        parts.append(_candidates(told, names or {}))
     elif not told["subjects"]:
         parts.append(Text("There was no candidate.", style="italic"))
     return Group(*parts)
 
 
-def candidates(told: Json, names: Mapping[str, str] | None = None) -> RenderableType:
-    """The candidates of an explanation; *names* of sources, by id, where the rows have none."""
-    rows = [_named(row, names or {}) for row in told["spans"]]
+def _candidates(told: Json, names: Mapping[str, str]) -> RenderableType:
+    rows = [_named(row, names) for row in told["spans"]]
     total = len(rows) + told["spansLeftOut"]
     head = Text(f"{total:,} {'candidate' if total == 1 else 'candidates'} by density", style="bold")
     return Group(head, _Table(rows, told["sourceCap"], MOST_ROWS, told["spansLeftOut"]))

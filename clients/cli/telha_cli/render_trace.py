@@ -177,13 +177,20 @@ def _stranded(answer: Json, record: Json) -> RenderableType | None:
 def _spans(answer: Json, record: Json, names: Mapping[str, str]) -> RenderableType:
     explained = answer.get("explanation")
     if explained is not None:
-        return render_explanation.candidates(explained, names)
-    rows = recorded.packed(record)
-    if not rows:
-        return Text("No span was packed.", style="italic")
-    head = Text(f"{len(rows):,} packed, by density", style="bold")
-    note = "A call that asks with --explain keeps in its trace why the others were left out."
-    return Group(head, render_explanation.table(rows, names), Text(note, style="dim"))
+        return render_explanation.explanation({"subjects": [], **explained}, names)
+    rows, replay = recorded.packed(record), answer.get("replay")
+    parts: list[RenderableType] = []
+    if rows:
+        parts += [Text(f"{len(rows):,} packed, by density", style="bold"), render_explanation.table(rows, names)]
+    else:
+        parts.append(Text("No span was packed.", style="italic"))
+    if replay is not None:
+        # What was left out of another plan says nothing about this one.
+        words = f"Made anew, the plan is another one ({replay['outcome']}), so that what it leaves out is not shown: "
+        parts.append(Text(words, style="yellow").append_text(safe(replay["because"])))
+    else:
+        parts.append(Text("--explain makes the plan anew and shows what was left out of it.", style="dim"))
+    return Group(*parts)
 
 
 def _proof(answer: Json) -> RenderableType:
@@ -194,7 +201,10 @@ def _proof(answer: Json) -> RenderableType:
     }
     told, style = words[answer["verified"]]
     plan = Text(answer.get("planHash") or "none", style="magenta")
-    lines = [("plan", plan), ("", Text(told, style=style)), ("trace", Text(answer["traceId"], style="magenta"))]
+    lines = [("plan", plan), ("", Text(told, style=style))]
+    if answer.get("replay", {}).get("outcome") == "identical":
+        lines.append(("", Text("made anew at the same instants, it is the same plan", style="green")))
+    lines.append(("trace", Text(answer["traceId"], style="magenta")))
     return _spaced(_lines(lines))
 
 

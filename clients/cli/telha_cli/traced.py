@@ -1,13 +1,14 @@
 """
 One trace, and with it what a person wants to see beside the record: whether its hash holds, and names of sources.
 
-Rule: the record stays what it is; what is added stands beside it.
+Rule 1: the record stays what it is; what is added stands beside it.
+Rule 2: what the record does not say about candidates is told of a plan made anew, and only if that is the same plan.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from telha_client import Client, Trace, trace_hash
+from telha_client import Client, Trace, WhyNot, as_json, trace_hash
 
 from . import recorded
 from .calls import name_of, trace_json
@@ -18,20 +19,27 @@ _MOST_NAMES = 200
 """Sources whose names are asked for; each is a call."""
 
 
-def shown(client: Client, trace_id: str) -> Json:
+def shown(client: Client, trace_id: str, *, explain: bool = False, why_not: Sequence[WhyNot] = ()) -> Json:
     """
     The trace as `telha trace get --json` prints it, and more beside it.
 
     - `verified`: whether its plan hash is that of its record; null where the record does not hold what the hash covers;
     - `sources`: those of its spans, with a name where the key may read them;
-    - `explanation`: what the record says of each candidate, if the call asked for it.
+    - `explanation`: what became of each candidate: as the record says it, if the call asked for it; else, with
+      *explain* or *why_not*, of the plan made anew, if that is `identical`;
+    - `replay`: if a plan was made anew for it, its `outcome` and `because`.
     """
     trace = client.trace(trace_id)
     answer: Json = {**trace_json(trace), "verified": _holds(trace)}
     explained = recorded.explanation(trace.record)
     if explained is not None:
         answer["explanation"] = {**explained, "spansLeftOut": explained["spansLeftOut"] + trace.explained_left_out}
-    spans = [*recorded.packed(trace.record), *(explained or {}).get("spans", ())]
+    if why_not or (explain and explained is None):
+        replay = client.replay(trace_id, explain=explain or explained is not None, why_not=why_not)
+        answer["replay"] = {"outcome": replay.outcome, "because": replay.difference.because}
+        if replay.outcome == "identical":
+            answer["explanation"] = as_json(replay.plan.explanation)
+    spans = [*recorded.packed(trace.record), *answer.get("explanation", {}).get("spans", ())]
     # Sources of a pool are its caller's: memory has no names for them.
     answer["sources"] = _sources_of(client, spans) if answer["spaces"] else []
     return answer

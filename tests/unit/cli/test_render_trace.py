@@ -111,7 +111,17 @@ def test_a_trace_without_explanation_shows_what_was_packed_and_says_so() -> None
     shown = _drawn(answer())
     assert "3 packed, by density" in shown
     assert "source cap: " not in shown
-    assert "asks with --explain keeps in its trace why the others were left out" in shown
+    assert "--explain makes the plan anew and shows what was left out of it." in shown
+
+
+def test_another_plan_is_said_to_be_another() -> None:
+    """X7: what a plan that was made anew leaves out is not shown as if it were this one's."""
+    told = answer(replay={"outcome": "changed", "because": "the configuration differs\x1b[2J"})
+    shown = " ".join(_drawn(told).split())
+    assert "Made anew, the plan is another one (changed), so that what it leaves out is not shown: the conf" in shown
+    assert "\x1b" not in shown
+    same = _drawn(_explained(replay={"outcome": "identical", "because": ""}))
+    assert "made anew at the same instants, it is the same plan" in same
 
 
 def test_a_long_list_shows_what_is_packed_and_the_first_of_the_others() -> None:
