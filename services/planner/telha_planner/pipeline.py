@@ -9,27 +9,25 @@ Rule 3: nothing here is async and nothing waits but for the store.
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib.metadata import version
-from typing import Any, Protocol
-
-import numpy as np
+from typing import Any
 
 from telha_planner import resolution
 from telha_planner.answers import Answer, ContextAnswer, QueryAnswer
+from telha_planner.authentication import Authentication, Credentials
 from telha_planner.caller import Caller
 from telha_planner.columns.snapshot import Snapshot
 from telha_planner.columns.tenant import Columns
 from telha_planner.config import PlannerConfig
-from telha_planner.core.errors import InsufficientEvidence, Unauthenticated, Unavailable
+from telha_planner.core.errors import InsufficientEvidence, Unavailable
 from telha_planner.core.explained import Explanation
 from telha_planner.core.model import Int64, SpanRef
 from telha_planner.core.plan import EvidencePlan
 from telha_planner.core.request import PlanRequest, QueryRequest, SelectRequest, Window
-from telha_planner.core.tokens import estimate, estimate_inputs
 from telha_planner.explaining import Recollection, reckoned
+from telha_planner.filling import Filling
 from telha_planner.items import items_of
-from telha_planner.memory import clock, keys
+from telha_planner.memory import clock
 from telha_planner.memory.projection import TenantDeleted
 from telha_planner.memory.properties import PropertiesErased
 from telha_planner.memory.query import compiled
@@ -37,16 +35,14 @@ from telha_planner.memory.store import Store
 from telha_planner.memory.texts import SourceTexts, TextErased
 from telha_planner.models import speakers
 from telha_planner.models.embedders.questions import QuestionNotEmbedded, Questions, QuestionVector
-from telha_planner.models.span_counts import SpanCounts
-from telha_planner.models.tokenizers import ESTIMATE, Tokenizers
+from telha_planner.models.tokenizers import Tokenizers
 from telha_planner.nodes import nodes_at
-from telha_planner.packing import Packed, finish, pack, weighed
 from telha_planner.prompt import prompt_of
 from telha_planner.recall import structured
 from telha_planner.recall.ports import Recalled, RecallQuery
 from telha_planner.recall.recall import recall, recall_in_detail
 from telha_planner.recall.semantic import NO_VECTORS
-from telha_planner.resolution import Limits, Surface
+from telha_planner.resolution import Surface
 from telha_planner.select import select_pool
 from telha_planner.trace.record import Circumstances, Rules, encode_record
 from telha_planner.why_not import Reader, explained_for
@@ -71,16 +67,6 @@ class Drafted:
     query: RecallQuery
     caller: Caller
     circumstances: Circumstances
-
-
-class Credentials(Protocol):
-    """Who wants to know whose a credential is."""
-
-    def proved(self, credential: str, tenant: int, key_id: str) -> None:
-        """It is the key *key_id* of *tenant*."""
-
-    def disproved(self, credential: str) -> None:
-        """It does not hold."""
 
 
 class Planning:
@@ -113,16 +99,16 @@ class Planning:
         stage: Callable[[str, float], None] = lambda _, __: None,
     ) -> None:
         self._stage = stage
-        self._credentials = credentials
         self._store = store
         self._columns = columns
         self._texts = texts
         self._tokenizers = tokenizers
-        self._counts = SpanCounts(tokenizers)
         self._config = config
         self._now = now
         self._new_trace_id = new_trace_id
         self._questions = questions
+        self._filling = Filling(texts, tokenizers, config.planner)
+        self._authenticated = Authentication(store, now, credentials)
         self._erasures: dict[int, int] = {}
         model = None if questions is None else questions.embedder.model
         self.rules = Rules(resolution.fingerprint(config, model), resolution.settings(config, model), version("telha"))
@@ -212,7 +198,7 @@ class Planning:
             questions,
             tenant=tenant,
             explanation=drafted.explanation,
-            prompt=prompt_of(drafted.plan, items, self._counter(drafted.plan)) if prompt else None,
+            prompt=prompt_of(drafted.plan, items, self._filling.counter(drafted.plan)) if prompt else None,
         )
 
     def select(self, credential: str, request: SelectRequest, sent: Mapping[str, Any]) -> Answer:
@@ -301,7 +287,7 @@ class Planning:
                 else:
                     recalled = recall(snapshot, query)
                 between = time.perf_counter()
-                plan, packed = self._planned(caller, snapshot, recalled, limits)
+                plan, packed = self._filling.plan(caller.tenant, snapshot.erased_tx, recalled, limits)
                 selected = time.perf_counter()
                 explanation = None
                 if detail is not None:
@@ -342,55 +328,6 @@ class Planning:
         if vector is None:
             raise QuestionNotEmbedded(request.question)
         return vector
-
-    def _planned(
-        self, caller: Caller, snapshot: Snapshot, recalled: Recalled, limits: Limits
-    ) -> tuple[EvidencePlan, Packed]:
-        slices = partial(self._sliced, caller.tenant, snapshot.erased_tx, recalled)
-        tokens = self._counted(caller.tenant, recalled, limits.encoding, slices)
-        pool = weighed(recalled, tokens, self._config.planner)
-        estimated = np.full(len(pool), limits.encoding == ESTIMATE)
-        packed = pack(pool, estimated, limits, self._config.planner.dedup_overlap)
-        texts = slices(packed.rows)
-        plan = finish(packed, texts, limits.encoding, recalled.stats)
-        return plan, packed
-
-    def _counted(self, tenant: int, recalled: Recalled, encoding: str, slices: Callable[[Int64], list[str]]) -> Int64:
-        unknown = np.flatnonzero(recalled.tokens < 0)
-        if not len(unknown):
-            return recalled.tokens
-        tokens = recalled.tokens.copy()
-        tokens[unknown] = self._counts.of(
-            tenant, encoding, recalled.span_no[unknown], lambda some: slices(unknown[some])
-        )
-        return tokens
-
-    def _sliced(self, tenant: int, erased_tx: int, recalled: Recalled, rows: Int64) -> list[str]:
-        return self._texts.slices(
-            tenant,
-            erased_tx,
-            recalled.source_no[rows].tolist(),
-            recalled.version[rows].tolist(),
-            recalled.start[rows].tolist(),
-            recalled.end[rows].tolist(),
-        )
-
-    def _counter(self, plan: EvidencePlan) -> Callable[[str], int]:
-        """What counted the tokens of *plan*."""
-        if plan.stats.tokenizer == ESTIMATE:
-            return lambda text: estimate(*estimate_inputs(text))
-        return partial(self._tokenizers.count, plan.stats.tokenizer)
-
-    def _authenticated(self, credential: str) -> tuple[Caller, int]:
-        with self._store.reading() as connection:
-            found = keys.authenticate(connection, credential, self._now)
-        if found is None:
-            if self._credentials is not None:
-                self._credentials.disproved(credential)
-            raise Unauthenticated
-        if self._credentials is not None:
-            self._credentials.proved(credential, found[0].tenant, found[0].key_id)
-        return found
 
     def _recorded(
         self, kind: str, drafted: Drafted, sent: Mapping[str, Any], items: Sequence[SpanRef], *, insufficient: bool
