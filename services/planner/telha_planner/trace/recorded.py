@@ -82,7 +82,15 @@ def read_record(record: bytes) -> Recorded:
         return _read(content)
     except RecordUnreadable:
         raise
-    except (TelhaError, LookupError, ValueError, TypeError, struct.error, msgpack.UnpackException) as fault:
+    except (
+        TelhaError,
+        ArithmeticError,
+        LookupError,
+        ValueError,
+        TypeError,
+        struct.error,
+        msgpack.UnpackException,
+    ) as fault:
         raise RecordUnreadable("must hold a whole record of its call") from fault
 
 
