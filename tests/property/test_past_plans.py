@@ -6,9 +6,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from known_facts import Facts
 from planner_parts import START, Parts, parts_over
+from replays import recorded, replayed
+from telha.context.v1 import context_pb2
+from telha.planner.v1 import plan_pb2, planner_pb2
+from telha_planner.core.difference import in_words
 from telha_planner.core.request import Window
 from telha_planner.ingest.document import DocumentInput
 from telha_planner.ingest.parse import parse
+from telha_planner.trace.recorded import read_record
 
 WORDS = (
     "tram",
@@ -104,6 +109,42 @@ def test_whatever_is_written_later_the_past_keeps_its_plan(new_store_url, seed, 
         assert asked(parts, random.Random(seed), window) == told
         assert asked(again, random.Random(seed), window) == told
     assert valid is not None or any(plan.spans for _, told in instants for plan, *_ in told)
+    again.close()
+    parts.close()
+
+
+@SLOW
+@given(seed=st.integers(0, 2**32))
+def test_whatever_is_written_later_a_replay_is_identical(new_store_url, seed):
+    """X5, R3, S7: of traces of every surface, question, vector and query, after a restart too; no input is another."""
+    parts, dice = parts_over(new_store_url()), random.Random(seed)
+    writing, traces = Writing(parts, dice), []
+    for tokens in (300, 20, 60):
+        writing.write(4)
+        vector = plan_pb2.QueryVector(values=[dice.gauss(0, 1) for _ in range(4)])
+        budget = plan_pb2.Budget(max_tokens=tokens, max_spans=dice.choice([0, 3]))
+        more = {
+            "budget": budget,
+            "max_frac_per_source": 0.9,
+            "expand_depth": dice.randint(0, 2),
+            "spaces": dice.choice([[], ["*"]]),
+        }
+        messages = (
+            planner_pb2.PlanRequest(question=QUESTION, allow_ungrounded=True, **more),
+            planner_pb2.PlanRequest(vector=vector, allow_ungrounded=True, **more),
+            context_pb2.BuildRequest(question=QUESTION, vector=vector, span_overhead_tokens=1, **more),
+            context_pb2.BuildRequest(query=plan_pb2.NodeQuery(find="fact"), **more),
+        )
+        traces += [recorded(parts, message) for message in messages]
+    writing.write(6, spaces=("main", "side"))
+    again = parts.restarted()
+    for record in traces:
+        for now in (parts, again):
+            found = replayed(now, record)
+            assert found.difference.identical, in_words(found.difference)
+            assert found.difference.changes == ()
+            assert found.difference.unchanged == len(read_record(record).held)
+    assert any(read_record(record).held for record in traces)
     again.close()
     parts.close()
 
