@@ -17,7 +17,7 @@ class ErasingTexts:
     """The real texts, but that the next of *doomed* is erased for good just before they are read."""
 
     def __init__(self, parts: Parts, doomed: list[Facts]) -> None:
-        self.real = parts.planning._texts
+        self.real = parts.planning._filling._texts
         self.parts = parts
         self.doomed = doomed
 
@@ -35,7 +35,7 @@ def test_an_erasure_under_a_plan_makes_it_anew_without_the_source(parts, surface
     kept = Facts(parts, SENTENCES, name="kept.txt")
     gone = Facts(parts, SENTENCES, name="gone.txt")
     ask = getattr(parts, surface)
-    parts.planning._texts = ErasingTexts(parts, [gone])
+    parts.planning._filling._texts = ErasingTexts(parts, [gone])
     answer = ask("tram bridge", max_frac_per_source=1.0)
     assert {span.span.source_id for span in answer.plan.spans} == {kept.source_id}
     assert answer.plan.stats.pool_spans == len(answer.plan.spans) + answer.plan.stats.deduped
@@ -45,7 +45,7 @@ def test_an_erasure_under_a_plan_makes_it_anew_without_the_source(parts, surface
 def test_a_plan_under_which_everything_is_erased_gives_up_in_the_end(parts):
     """R5: never a plan with a text that is gone, never an endless loop."""
     doomed = [Facts(parts, SENTENCES, name=f"{number}.txt") for number in range(5)]
-    parts.planning._texts = ErasingTexts(parts, doomed)
+    parts.planning._filling._texts = ErasingTexts(parts, doomed)
     with pytest.raises(Unavailable):
         parts.plan("tram bridge", max_frac_per_source=1.0)
 
@@ -61,7 +61,7 @@ def test_nothing_reads_a_source_that_is_not_packed(parts):
             read.append(len(sources))
             return super().slices(tenant, erased_tx, sources, versions, starts, ends)
 
-    parts.planning._texts = Watching(parts, [])
+    parts.planning._filling._texts = Watching(parts, [])
     plan = parts.plan("tram", max_spans=1).plan
     assert read == [1] == [len(plan.spans)]
 
