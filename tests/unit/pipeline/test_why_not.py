@@ -10,6 +10,7 @@ from telha_planner.core.explained import ExplainedNode, ExplainedSubject, TimeAx
 from telha_planner.core.model import Outcome, SpanRef
 from telha_planner.core.request import PlanRequest, Window
 from telha_planner.core.subject import SourceSubject
+from telha_planner.memory import properties
 from telha_planner.memory.records import NodeRecord
 from telha_planner.recall import recall
 
@@ -171,7 +172,7 @@ def test_what_no_leg_found_has_its_rank_and_the_score_it_would_have_had(store_ur
     (node,) = told.nodes
     assert told.verdict is node.verdict is Verdict.NOT_FOUND
     assert [rank for _, rank in node.ranks] == [3]
-    assert node.because.startswith("3rd of the lexical leg, which has 1 places; it would have scored ")
+    assert node.because.startswith("3rd of the lexical leg, which has one place; it would have scored ")
     few.close()
     many = parts_over(store_url)
     many.keys = few.keys
@@ -307,6 +308,24 @@ def test_what_is_not_there_says_what_is(parts):
         "no node rests on these bytes",
         "memory knows nothing of it that this key may read",
     ]
+
+
+def test_an_erasure_in_between_is_told_and_not_tripped_over(parts, monkeypatch):
+    """X6, R5: the plan and its answers are made anew, without the source."""
+    source = parts.remember("notes.md", HARBOUR)
+    version = version_of(parts, "harbour")
+    tenant, gone = tenant_of(parts), [source]
+
+    def read(store, number, versions):
+        if gone:
+            parts.writer.erase_source(tenant, gone.pop().bytes)
+        return properties.read_properties(store, number, versions)
+
+    monkeypatch.setattr("telha_planner.columns.tenant.read_properties", read)
+    subjects = (SourceSubject("notes.md", "Harbour"), SpanRef(source.bytes, version, 0, 9))
+    told = parts.plan("harbour", why_not=subjects).explanation.subjects
+    assert not gone
+    assert [one.verdict for one in told] == [Verdict.UNKNOWN, Verdict.ERASED]
 
 
 def test_a_subject_of_many_nodes_tells_the_nearest_and_counts_the_rest(parts):

@@ -131,7 +131,8 @@ def _of_leg(leg: Leg, judged: Judged, detail: RecallDetail) -> str:
     query = detail.query
     rank = 0 if judged.scored is None else int(judged.scored.rank[judged.row, LEGS.index(leg)])
     if rank:
-        return f"{ordinal(rank)} of the {_LEG_NAMES[leg]} leg, which has {query.top_k:,} places"
+        places = "one place" if query.top_k == 1 else f"{query.top_k:,} places"
+        return f"{ordinal(rank)} of the {_LEG_NAMES[leg]} leg, which has {places}"
     if leg is Leg.STRUCTURED:
         if query.find is None:
             return ""

@@ -124,9 +124,12 @@ def judge(detail: RecallDetail, others: Scored, nodes: NodesOf, candidates: Int6
     unfound = np.flatnonzero((verdicts == _NEARNESS[Verdict.NOT_FOUND]) & (row >= 0))
     ranks = others.rank[row[unfound]]
     rank[unfound] = np.where(ranks > 0, ranks, _LAST).min(axis=1, initial=_LAST)
-    spans = detail.view.columns.spans
-    span = detail.view.columns.links.span[nodes.link[out]]
-    order = np.lexsort((spans.start[span], spans.version[span], spans.source[span], rank, -score, verdicts))[:most]
+    columns, node = detail.view.columns, nodes.node[out]
+    span = columns.links.span[nodes.link[out]]
+    version, start = columns.spans.version[span], columns.spans.start[span]
+    # Behind what matters: the newest version, from its beginning, and ids where all else is equal.
+    equal = (columns.nodes.lo[node], columns.nodes.hi[node], start, -version)
+    order = np.lexsort((*equal, rank, -score, verdicts))[:most]
     nearest = []
     for index, of, ref in zip(order.tolist(), out[order].tolist(), span_refs(detail.view, span[order]), strict=True):
         verdict = NEAREST_FIRST[verdicts[index]]
@@ -197,8 +200,9 @@ def better_windows(detail: RecallDetail, windows: Sequence[int]) -> list[SpanRef
                 & (spans.start[one] < spans.end[better.span])
             )
         touching = np.flatnonzero(overlaps)
-        score = detail.nodes.score[kept[better.node[touching]]]
-        best = touching[np.argsort(-score, kind="stable")[:1]]
+        row = kept[better.node[touching]]
+        place = detail.nodes.places[row]
+        best = touching[np.lexsort((view.lo[place], view.hi[place], -detail.nodes.score[row]))[:1]]
         found.extend(span_refs(view, better.span[best]) or [None])
     return found
 

@@ -89,9 +89,9 @@ def nodes_of(view: View, spaces: tuple[str, ...] | None, links: Int64) -> NodesO
     hidden[~read_spaces(columns, spaces)[versions.space[version]]] = Hidden.SPACE
     node = versions.node[version].astype(np.int64)
     span = columns.links.span[links]
-    start, source_version = columns.spans.start[span], columns.spans.version[span]
+    start, end, source_version = columns.spans.start[span], columns.spans.end[span], columns.spans.version[span]
     # Of equally near ones the newest version of the source, and there the first span.
-    order = np.lexsort((links, start, -source_version, from_valid, from_tx, hidden, node))
+    order = np.lexsort((end, start, -source_version, from_valid, from_tx, hidden, node))
     first = order[np.append(True, node[order][1:] != node[order][:-1])[: len(order)]]
     by_tx = hidden[first] == Hidden.TX_TIME
     place = view.places_of_nodes(node[first]).astype(np.int64)
