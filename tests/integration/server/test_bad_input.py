@@ -9,7 +9,7 @@ from google.rpc import error_details_pb2, status_pb2
 from planner_server import RealPlanner
 from telha.context.v1 import context_pb2
 from telha.memory.v1 import memory_pb2
-from telha.planner.v1 import plan_pb2, planner_pb2
+from telha.planner.v1 import plan_pb2, planner_pb2, replay_pb2
 from telha.trace.v1 import traces_pb2
 from telha_client import Document, Node, NodeVector
 from telha_planner.memory import keys
@@ -264,6 +264,9 @@ METHODS = {
     REEMBED: memory_pb2.ReembedRequest(),
     f"{TRACES}/Get": traces_pb2.GetRequest(trace_id=A),
     f"{TRACES}/List": traces_pb2.ListRequest(),
+    f"{TRACES}/Delete": traces_pb2.DeleteRequest(trace_id=A),
+    "telha.planner.v1.Planner/Replay": replay_pb2.ReplayRequest(trace_id=A),
+    "telha.planner.v1.Planner/Diff": replay_pb2.DiffRequest(trace_id=A, other_trace_id=A),
 }
 
 
@@ -303,7 +306,7 @@ def test_a_key_that_does_not_hold_is_refused_by_every_method(stored, method, key
 def test_a_right_that_the_key_lacks_is_refused_by_every_method(stored, method):
     """A6: reads need read, writes need write, and what concerns the whole tenant needs admin."""
     others = {f"{MEMORY}/{name}" for name in ("IngestStream", "PutArtifacts", "EraseSource")}
-    writes = {INGEST, NODES, EDGES, CLARIFICATIONS, *others}
+    writes = {INGEST, NODES, EDGES, CLARIFICATIONS, f"{TRACES}/Delete", *others}
     planner = stored.planner
     needed = "administer its tenant" if method == REEMBED else "write" if method in writes else "read"
     key = planner.key(rights=("write",) if needed == "read" else ("read",))
