@@ -9,16 +9,17 @@ import { announce, bar, button, chip } from "./parts.js";
 import { scoreBar } from "./scores.js";
 import { OUTCOMES, outcomeName } from "./words.js";
 
-const PAGE = 50;
+/** Rows of one page: thousands at once would hold up the browser. */
+const PAGE = 100;
 
 /**
  * The card.
  *
  * @param {object[]} rows In packing order.
- * @param {{whole: boolean, leftOut: number, signal: AbortSignal}} how *whole*: all candidates are known, but for
+ * @param {{whole: boolean, leftOut: number, constants: ?object, signal: AbortSignal}} how *whole*: all candidates are known, but for
  *   *leftOut*; else the packed spans alone.
  */
-export function candidatesCard(facts, rows, { whole: known, leftOut, signal }) {
+export function candidatesCard(facts, rows, { whole: known, leftOut, constants, signal }) {
   const counts = outcomes(rows);
   const state = { outcome: "", search: "", page: 0 };
   const scale = logScale(rows.map((row) => row.density));
@@ -37,7 +38,7 @@ export function candidatesCard(facts, rows, { whole: known, leftOut, signal }) {
     const found = matching(rows, state);
     const first = state.page * PAGE;
     const some = found.slice(first, first + PAGE);
-    show(body, some.map((row) => candidate(row, scale, facts, signal)).flat());
+    show(body, some.map((row) => candidate(row, scale, facts, { constants, signal })).flat());
     const range = found.length > PAGE ? `, ${whole(first + 1)} to ${whole(first + some.length)} shown` : "";
     count.textContent = found.length === rows.length ? counted(rows.length, "candidate") + range : `${whole(found.length)} of ${counted(rows.length, "candidate")}${range}`;
     show(filter, choices(counts, rows.length, state.outcome, (outcome) => set({ outcome })));
@@ -104,7 +105,7 @@ function choices(counts, all, chosen, choose) {
   );
 }
 
-function candidate(row, scale, facts, signal) {
+function candidate(row, scale, facts, how) {
   const id = `why-${placeKey(row.place).replace(/[^A-Za-z0-9-]/g, "-")}`;
   const more = h("tr", { class: "more", id, hidden: true });
   const opener = button(
@@ -112,7 +113,7 @@ function candidate(row, scale, facts, signal) {
     () => {
       more.hidden = !more.hidden;
       opener.setAttribute("aria-expanded", String(!more.hidden));
-      if (!more.hidden && !more.firstChild) more.append(h("td", { colspan: HEADS.length }, detail(row, facts, signal)));
+      if (!more.hidden && !more.firstChild) more.append(h("td", { colspan: HEADS.length }, detail(row, facts, how)));
     },
     { class: "opener", "data-row": true, "aria-expanded": "false", "aria-controls": id },
   );
@@ -126,7 +127,7 @@ function candidate(row, scale, facts, signal) {
     cell("Weight", "number", score(row.weight)),
     cell("Tokens", "number", whole(row.tokens)),
     cell("Density", "", h("span", { class: "used" }, bar(scale(row.density), row.outcome === "packed" ? "" : "pale"), h("span", { class: "number" }, score(row.density)))),
-    cell("Score parts", "", scoreBar(row.explained?.score)),
+    cell("Score parts", "", scoreBar(row.explained?.score, how.constants)),
   );
   main.addEventListener("click", (event) => event.target.closest("button, a") || String(getSelection()) || opener.click());
   return [main, more];

@@ -10,7 +10,7 @@ import { textBox } from "./text.js";
 import { OUTCOMES, sentence } from "./words.js";
 
 /** What a row unfolds. */
-export function detail(row, facts, signal) {
+export function detail(row, facts, { constants, signal }) {
   const span = row.explained;
   return h(
     "div",
@@ -20,7 +20,7 @@ export function detail(row, facts, signal) {
       "div",
       { class: "columns" },
       h("div", {}, h("h3", {}, "Packing"), h("dl", { class: "numbers" }, packing(row, facts))),
-      scoreList(span?.score),
+      scoreList(span?.score, constants),
       h("div", {}, h("h3", {}, "Place"), h("dl", { class: "numbers" }, place(row))),
     ),
     facts.kind === "select" && !facts.window ? h("p", { class: "soft" }, "Its text was the caller’s own and is not kept.") : textBox(row.place, signal),

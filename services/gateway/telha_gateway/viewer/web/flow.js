@@ -29,6 +29,7 @@ export function flowCard({ stats, recall: told, kind }) {
     { class: "card flow", "aria-label": name },
     h("h2", {}, name),
     recall?.legs && legs(recall),
+    recall?.vectorLegSkipped && h("p", { class: "small soft" }, `The semantic leg was skipped: ${visible(recall.vectorLegSkipped)}.`),
     evidence(recall),
     h("ol", { class: "steps" }, steps),
     stats.weightUpperBound > 0 && optimum(stats),
@@ -41,7 +42,7 @@ function legs(recall) {
     { class: "legs", "aria-label": "Legs" },
     LEGS.map(([id, name, does]) => {
       const skipped = id === "vector" && recall.vectorLegSkipped;
-      return h("li", { class: recall.legs[id] ? "" : "none", title: does }, h("span", { class: "big" }, skipped ? "–" : whole(recall.legs[id] ?? 0)), h("span", {}, name), skipped && h("span", { class: "soft small" }, `skipped: ${visible(recall.vectorLegSkipped)}`));
+      return h("li", { class: recall.legs[id] ? "" : "none", title: does }, h("span", { class: "big" }, skipped ? "–" : whole(recall.legs[id] ?? 0)), h("span", {}, name));
     }),
   );
 }
@@ -63,7 +64,7 @@ function evidence(recall) {
 }
 
 function fromSpans(recall) {
-  return [lost(recall.slicesMissing, "texts that could not be cut")];
+  return [lost(recall.excluded, "given before, and so left out"), lost(recall.slicesMissing, "texts that could not be cut")];
 }
 
 /** "12 …" as what a step left out; nothing for 0. */

@@ -7,11 +7,13 @@ import { counted, percent, whole } from "./format.js";
 import { filters, parametersOf } from "./filters.js";
 import { announce, bar, instant, link, waiting, button } from "./parts.js";
 import { go, listPlace } from "./place.js";
+import { onOtherKey } from "./session.js";
 
 const PAGE_SIZE = 50;
 const KNOWN = 20;
 /** Answers of this visit by address, so that going back is at once; the newest page is asked for again. */
 const seen = new Map();
+onOtherKey(() => seen.clear());
 
 /** Draws the list of *place*. */
 export async function listView(parent, place, { signal, arrive }) {

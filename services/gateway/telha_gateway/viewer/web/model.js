@@ -42,6 +42,7 @@ export function read(trace) {
     recall: stats.recall ?? null,
     packed: packedRows(record, overhead),
     candidates: recordedRows(record),
+    constants: record.explained?.constants ?? null,
     leftOut: Number(record.explained?.leftOut ?? 0) + Number(trace.explainedLeftOut ?? 0),
     record,
   };

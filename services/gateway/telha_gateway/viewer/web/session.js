@@ -6,6 +6,7 @@
 
 const NAME = "telha.key";
 
+const watching = [];
 let key = read();
 
 /** The key, or an empty string. */
@@ -17,12 +18,19 @@ export function current() {
 export function signIn(given, keep) {
   key = given;
   store(keep ? given : "");
+  for (const run of watching) run();
 }
 
 /** Forget the key, everywhere. */
 export function signOut() {
   key = "";
   store("");
+  for (const run of watching) run();
+}
+
+/** Have *run* called whenever there is another key, or none: what the last one could see is not the next one's. */
+export function onOtherKey(run) {
+  watching.push(run);
 }
 
 function read() {

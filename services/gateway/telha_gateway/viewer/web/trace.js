@@ -16,7 +16,6 @@ import { explainedRows, read } from "./model.js";
 import { nameSources } from "./names.js";
 import { announce, waiting } from "./parts.js";
 import { replayPanel } from "./replay.js";
-import { visible } from "./foreign.js";
 import { key } from "./words.js";
 import { whyNotCard } from "./whynot.js";
 
@@ -31,25 +30,26 @@ export async function traceView(parent, place, { signal, arrive }) {
   const facts = read(answer);
   const panel = replayPanel({ again: () => explain() });
   const slots = { budget: h("div"), flow: h("div"), candidates: h("div") };
-  parent.dataset.title = visible(facts.question ?? `${facts.kind} ${facts.id}`);
   show(
     parent,
     heading(facts, answer, { onReplay: () => explain() }),
+    facts.error === "INSUFFICIENT_EVIDENCE" && noEvidence(),
     panel.element,
     h("div", { class: "pair" }, slots.budget, slots.flow),
     REPLAYED.has(facts.kind) && whyNotCard(facts, signal),
     slots.candidates,
   );
-  draw(facts.candidates ?? facts.packed, { whole: facts.candidates !== null, leftOut: facts.leftOut });
+  const recorded = { whole: facts.candidates !== null, leftOut: facts.leftOut, constants: facts.constants };
+  draw(facts.candidates ?? facts.packed, recorded);
   arrive();
   if (REPLAYED.has(facts.kind)) await explain(false);
   else await name();
 
-  /** *whole*: rows are all candidates, but for *leftOut*; else the packed ones alone. */
-  function draw(rows, { whole, leftOut = 0 }) {
+  /** *how*: whether the rows are all candidates (`whole`) but for `leftOut`, and the `constants` of their scores. */
+  function draw(rows, how) {
     show(slots.budget, budgetCard(facts, rows, facts.cap));
     show(slots.flow, flowCard(facts));
-    show(slots.candidates, candidatesCard(facts, rows, { whole, leftOut, signal }));
+    show(slots.candidates, candidatesCard(facts, rows, { ...how, signal }));
   }
 
   async function explain(asked = true) {
@@ -60,7 +60,8 @@ export async function traceView(parent, place, { signal, arrive }) {
       panel.say(result, facts.candidates !== null);
       const explanation = result.explanation;
       if (key(result.outcome) === "identical" && explanation?.spans?.length) {
-        draw(explainedRows(explanation), { whole: true, leftOut: explanation.spansLeftOut });
+        const { spansLeftOut: leftOut, constants } = explanation;
+        draw(explainedRows(explanation), { whole: true, leftOut, constants });
       } else {
         await name();
       }
@@ -77,6 +78,15 @@ export async function traceView(parent, place, { signal, arrive }) {
   async function name() {
     if (facts.kind === "select") return; // Its spans are the caller's own; memory knows none of them.
     const named = await nameSources(facts.candidates ?? facts.packed, signal);
-    if (!signal.aborted) draw(named, { whole: facts.candidates !== null, leftOut: facts.leftOut });
+    if (!signal.aborted) draw(named, recorded);
   }
+}
+
+function noEvidence() {
+  return h(
+    "div",
+    { class: "notice" },
+    h("h2", {}, "No evidence was found"),
+    h("p", {}, "Nothing that memory holds at these instants counts as evidence for this question, so the caller got no plan but a refusal. Below: what the legs found, and why not what you expected."),
+  );
 }
