@@ -229,7 +229,7 @@ class RealPlanner(PlannerServer):
                 self.uploads,
                 written,
             ).service(),
-            TracesSurface(planning, thread, spool, self.writer, server.max_message_bytes).service(),
+            TracesSurface(planning, replaying, thread, spool, self.writer, server.max_message_bytes).service(),
             AdministrationSurface(
                 planning, thread, self.writes, self.directory, self._ingest, self.deletions, written
             ).service(),

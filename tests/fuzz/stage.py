@@ -227,7 +227,7 @@ class Stage:
             MemorySurface(
                 planning, thread, written, written, Sources(self.store), Uploads.under(server), free
             ).service(),
-            TracesSurface(planning, thread, kept, kept, server.max_message_bytes).service(),
+            TracesSurface(planning, replaying, thread, kept, kept, server.max_message_bytes).service(),
             AdministrationSurface(planning, thread, thread, directory, written, deletions, free).service(),
         ]
         self._services: dict[str, Service] = {service.name: service for service in services}

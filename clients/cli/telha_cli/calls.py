@@ -301,7 +301,7 @@ def name_of(client: Client, source_id: str, version: int | None = None) -> str |
 def trace_json(trace: Trace) -> Json:
     """*trace* as REST answers it."""
     answer = _json(trace)
-    left_out = {name: answer[name] for name in ("poolLeftOut", "explainedLeftOut") if answer.get(name)}
+    left_out = {name: answer[name] for name in ("poolLeftOut", "explainedLeftOut", "erasedItems") if answer.get(name)}
     return {**answer["summary"], "record": _in_order(answer["record"]), **left_out}
 
 

@@ -89,8 +89,9 @@ def trace(answer: Json) -> RenderableType:
         "error": record.get("error"),
     }
     parts: list[RenderableType] = [_facts({name: value for name, value in facts.items() if value is not None})]
+    lost = {index + 1 for index in answer.get("erasedItems", ())}
     given = [
-        (str(place), f"{source} @{version} [{start}:{end}]")
+        (str(place), f"{source} @{version} [{start}:{end}]{' erased' if place in lost else ''}")
         for place, (source, version, start, end) in enumerate(record.get("item_coords") or (), start=1)
     ]
     parts.append(Padding(rows(("", "span"), given) if given else Text("no span was given"), (1, 0), expand=False))

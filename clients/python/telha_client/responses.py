@@ -170,7 +170,8 @@ def trace(raw: bytes) -> Trace:
     """From `GetResponse`."""
     message = traces_pb2.GetResponse.FromString(raw)
     record = _whole_numbers(json_format.MessageToDict(message.record))
-    return Trace(_summary(message.summary), record, message.pool_left_out, message.explained_left_out)
+    erased = tuple(message.erased_items)
+    return Trace(_summary(message.summary), record, message.pool_left_out, message.explained_left_out, erased)
 
 
 def deleted_trace(raw: bytes) -> TraceSummary:

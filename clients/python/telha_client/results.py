@@ -339,12 +339,14 @@ class Trace:
     Attributes:
         pool_left_out: Rows at the end of the record's `pool` that were too many for one answer; 0: the record is whole.
         explained_left_out: The same of the rows of the record's `explained`.
+        erased_items: Places in the record's `item_coords`, from 0, of spans whose text was erased since.
     """
 
     summary: TraceSummary
     record: Mapping[str, Any]
     pool_left_out: int = 0
     explained_left_out: int = 0
+    erased_items: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -272,7 +272,7 @@ def _listener(
             planning, threads, records, context_quota, meters, reader, limit, enabled=config.context.enabled
         ),
         MemorySurface(planning, threads.plans, ingest, documents, sources, uploads, write_quota),
-        TracesSurface(planning, threads.plans, records, writer, limit),
+        TracesSurface(planning, replaying, threads.plans, records, writer, limit),
         administration,
     )
     return Listener(config.server, [surface.service() for surface in surfaces], meters, admission)

@@ -21,6 +21,7 @@ from telha_planner.config import PlannerConfig
 from telha_planner.core.difference import Difference, HeldSpan, InputChange, PlanInput, difference
 from telha_planner.core.errors import NotFound
 from telha_planner.core.explained import Explanation
+from telha_planner.core.model import SpanRef
 from telha_planner.core.plan import EvidencePlan, LegCounts, RecallStats
 from telha_planner.core.request import ALL_SPACES, PlanRequest, SelectRequest, Window, format_uuid
 from telha_planner.core.subject import Subject
@@ -119,6 +120,13 @@ class Replaying:
             names=names,
             explanation=explanation,
         )
+
+    def erased_of(self, caller: Caller, spans: Sequence[SpanRef]) -> list[int]:
+        """Places in *spans* of those whose text is not in memory any more, from 0."""
+        versions = [(span.source_id, span.source_version_tx) for span in spans]
+        with self._store.reading(caller.tenant) as connection:
+            known = erased.standing(connection, caller.tenant, caller.spaces, versions)
+        return [place for place, version in enumerate(versions) if version not in known]
 
     def names(self, credential: str, held: Sequence[HeldSpan]) -> dict[Version, str]:
         """Display names of the sources of *held*, as far as memory has them and the key may read them."""

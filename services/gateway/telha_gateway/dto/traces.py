@@ -67,6 +67,13 @@ class Trace(TraceSummary, kw_only=True):
     explained_left_out: Annotated[int, Meta(description="The same of the rows of the record's `explained`.")] | None = (
         None
     )
+    erased_items: (
+        Annotated[
+            list[int],
+            Meta(description="Places in `item_coords` of spans whose text was erased; absent without any."),
+        ]
+        | None
+    ) = None
 
 
 class TracePage(Given):
@@ -122,6 +129,7 @@ def trace_answer(message: traces_pb2.GetResponse) -> Trace:
         record=object_of(message.record),
         pool_left_out=message.pool_left_out or None,
         explained_left_out=message.explained_left_out or None,
+        erased_items=list(message.erased_items) or None,
     )
 
 

@@ -93,13 +93,13 @@ class Earlier:
             found = await self._traces.find(caller, trace_id, deadline)
             if found is None:
                 raise RequestInvalid(field=place, rule="must be a trace that this key may read")
-            given.update(_coordinates(place, found))
+            given.update(coordinates(place, found))
             if len(given) > MAX_EXCLUSIONS:
                 break  # the request refuses them
         return tuple(sorted(given))
 
 
-def _coordinates(place: str, found: traces_pb2.GetResponse) -> list[SpanRef]:
+def coordinates(place: str, found: traces_pb2.GetResponse) -> list[SpanRef]:
     """The spans that a trace returned, of whatever kind; raises `RequestInvalid` if it does not say."""
     rows = found.record.fields["item_coords"]
     try:

@@ -8,6 +8,7 @@ from telha.trace.v1 import traces_pb2
 from telha_planner.answers import Answer, ContextAnswer, QueryAnswer
 from telha_planner.caller import Caller
 from telha_planner.core.difference import HeldSpan
+from telha_planner.core.model import SpanRef
 from telha_planner.core.request import PlanRequest, QueryRequest, SelectRequest, Window
 from telha_planner.core.subject import Subject
 from telha_planner.ingest.artifact import ArtifactInput
@@ -74,6 +75,9 @@ class Replaying(Protocol):
         why_not: tuple[Subject, ...],
     ) -> Replayed:
         """The plan of *recorded* as it would be now, beside what it was; raises `NotFound` for a key that may not."""
+
+    def erased_of(self, caller: Caller, spans: Sequence[SpanRef]) -> Sequence[int]:
+        """Places in *spans* of those whose text is not in memory any more."""
 
     def names(self, credential: str, held: Sequence[HeldSpan]) -> Mapping[Version, str]:
         """Display names of the sources of *held*, as far as the key may read them."""

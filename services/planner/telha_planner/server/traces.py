@@ -7,6 +7,7 @@ a trace is erased at the trace writer first, which then drops it however often i
 """
 
 import asyncio
+from collections.abc import Sequence
 
 from telha.trace.v1 import traces_pb2
 
@@ -16,8 +17,9 @@ from telha_planner.core.request import ALL_SPACES, INT64_MIN, OPEN_END, check_na
 
 from .call import Call, Service
 from .dispatch import PlanThread
+from .earlier import coordinates
 from .page_token import page_size
-from .ports import Planning, Records, TraceStore
+from .ports import Planning, Records, Replaying, TraceStore
 from .trace_reader import TraceReader
 from .translate_trace import shorten
 from .wire import decode
@@ -35,9 +37,16 @@ class TracesSurface:
     """
 
     def __init__(
-        self, planning: Planning, thread: PlanThread, records: Records, writer: TraceStore, max_message_bytes: int
+        self,
+        planning: Planning,
+        replaying: Replaying,
+        thread: PlanThread,
+        records: Records,
+        writer: TraceStore,
+        max_message_bytes: int,
     ) -> None:
         self._planning = planning
+        self._replaying = replaying
         self._thread = thread
         self._records = records
         self._writer = writer
@@ -52,6 +61,7 @@ class TracesSurface:
         """Read one trace."""
         caller = await self._caller(call, "read")
         found = await self._found(decode(traces_pb2.GetRequest, raw).trace_id, caller, call)
+        found.erased_items.extend(await self._erased_items(found, caller, call))
         if found.ByteSize() > self._max_message_bytes:
             await asyncio.to_thread(shorten, found, self._max_message_bytes)
         return found
@@ -70,6 +80,15 @@ class TracesSurface:
         await self._writer.delete_trace(caller.tenant_name, trace_id, call.deadline)
         self._records.erase(caller.tenant_name, trace_id)
         return traces_pb2.DeleteResponse(trace=found.summary)
+
+    async def _erased_items(self, found: traces_pb2.GetResponse, caller: Caller, call: Call) -> Sequence[int]:
+        if not found.summary.spaces:
+            return ()  # its spans are the caller's own
+        try:
+            spans = coordinates("trace_id", found)
+        except RequestInvalid:
+            return ()  # what names no spans has lost none
+        return await self._thread.run(lambda: self._replaying.erased_of(caller, spans), call.deadline, call.holder)
 
     async def _found(self, trace_id: str, caller: Caller, call: Call) -> traces_pb2.GetResponse:
         parse_uuid("trace_id", trace_id)

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1btelha/trace/v1/traces.proto\x12\x0etelha.trace.v1\x1a\x1cgoogle/protobuf/struct.proto\"\xa5\x01\n\x0cTraceSummary\x12\x10\n\x08trace_id\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x13\n\x0brecorded_us\x18\x03 \x01(\x03\x12\x0e\n\x06spaces\x18\x04 \x03(\t\x12\x11\n\tplan_hash\x18\x05 \x01(\t\x12\x0e\n\x06\x62udget\x18\x06 \x01(\x04\x12\x0c\n\x04used\x18\x07 \x01(\x04\x12\r\n\x05items\x18\x08 \x01(\x04\x12\x10\n\x08stranded\x18\t \x01(\x04\"\x1e\n\nGetRequest\x12\x10\n\x08trace_id\x18\x01 \x01(\t\"\x98\x01\n\x0bGetResponse\x12-\n\x07summary\x18\x01 \x01(\x0b\x32\x1c.telha.trace.v1.TraceSummary\x12\'\n\x06record\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x15\n\rpool_left_out\x18\x03 \x01(\x04\x12\x1a\n\x12\x65xplained_left_out\x18\x04 \x01(\x04\"\xb2\x02\n\x0bListRequest\x12\x11\n\x04kind\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x12\n\x05space\x18\x02 \x01(\tH\x01\x88\x01\x01\x12\x14\n\x07\x66rom_us\x18\x03 \x01(\x03H\x02\x88\x01\x01\x12\x12\n\x05to_us\x18\x04 \x01(\x03H\x03\x88\x01\x01\x12\x11\n\tpage_size\x18\x05 \x01(\x05\x12\x12\n\npage_token\x18\x06 \x01(\t\x12\x1b\n\x0emin_used_share\x18\x07 \x01(\x01H\x04\x88\x01\x01\x12\x1b\n\x0emax_used_share\x18\x08 \x01(\x01H\x05\x88\x01\x01\x12\x15\n\x08stranded\x18\t \x01(\x08H\x06\x88\x01\x01\x42\x07\n\x05_kindB\x08\n\x06_spaceB\n\n\x08_from_usB\x08\n\x06_to_usB\x11\n\x0f_min_used_shareB\x11\n\x0f_max_used_shareB\x0b\n\t_stranded\"U\n\x0cListResponse\x12,\n\x06traces\x18\x01 \x03(\x0b\x32\x1c.telha.trace.v1.TraceSummary\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"!\n\rDeleteRequest\x12\x10\n\x08trace_id\x18\x01 \x01(\t\"=\n\x0e\x44\x65leteResponse\x12+\n\x05trace\x18\x01 \x01(\x0b\x32\x1c.telha.trace.v1.TraceSummary2\xd4\x01\n\x06Traces\x12>\n\x03Get\x12\x1a.telha.trace.v1.GetRequest\x1a\x1b.telha.trace.v1.GetResponse\x12\x41\n\x04List\x12\x1b.telha.trace.v1.ListRequest\x1a\x1c.telha.trace.v1.ListResponse\x12G\n\x06\x44\x65lete\x12\x1d.telha.trace.v1.DeleteRequest\x1a\x1e.telha.trace.v1.DeleteResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1btelha/trace/v1/traces.proto\x12\x0etelha.trace.v1\x1a\x1cgoogle/protobuf/struct.proto\"\xa5\x01\n\x0cTraceSummary\x12\x10\n\x08trace_id\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x13\n\x0brecorded_us\x18\x03 \x01(\x03\x12\x0e\n\x06spaces\x18\x04 \x03(\t\x12\x11\n\tplan_hash\x18\x05 \x01(\t\x12\x0e\n\x06\x62udget\x18\x06 \x01(\x04\x12\x0c\n\x04used\x18\x07 \x01(\x04\x12\r\n\x05items\x18\x08 \x01(\x04\x12\x10\n\x08stranded\x18\t \x01(\x04\"\x1e\n\nGetRequest\x12\x10\n\x08trace_id\x18\x01 \x01(\t\"\xae\x01\n\x0bGetResponse\x12-\n\x07summary\x18\x01 \x01(\x0b\x32\x1c.telha.trace.v1.TraceSummary\x12\'\n\x06record\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x15\n\rpool_left_out\x18\x03 \x01(\x04\x12\x1a\n\x12\x65xplained_left_out\x18\x04 \x01(\x04\x12\x14\n\x0c\x65rased_items\x18\x05 \x03(\r\"\xb2\x02\n\x0bListRequest\x12\x11\n\x04kind\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x12\n\x05space\x18\x02 \x01(\tH\x01\x88\x01\x01\x12\x14\n\x07\x66rom_us\x18\x03 \x01(\x03H\x02\x88\x01\x01\x12\x12\n\x05to_us\x18\x04 \x01(\x03H\x03\x88\x01\x01\x12\x11\n\tpage_size\x18\x05 \x01(\x05\x12\x12\n\npage_token\x18\x06 \x01(\t\x12\x1b\n\x0emin_used_share\x18\x07 \x01(\x01H\x04\x88\x01\x01\x12\x1b\n\x0emax_used_share\x18\x08 \x01(\x01H\x05\x88\x01\x01\x12\x15\n\x08stranded\x18\t \x01(\x08H\x06\x88\x01\x01\x42\x07\n\x05_kindB\x08\n\x06_spaceB\n\n\x08_from_usB\x08\n\x06_to_usB\x11\n\x0f_min_used_shareB\x11\n\x0f_max_used_shareB\x0b\n\t_stranded\"U\n\x0cListResponse\x12,\n\x06traces\x18\x01 \x03(\x0b\x32\x1c.telha.trace.v1.TraceSummary\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"!\n\rDeleteRequest\x12\x10\n\x08trace_id\x18\x01 \x01(\t\"=\n\x0e\x44\x65leteResponse\x12+\n\x05trace\x18\x01 \x01(\x0b\x32\x1c.telha.trace.v1.TraceSummary2\xd4\x01\n\x06Traces\x12>\n\x03Get\x12\x1a.telha.trace.v1.GetRequest\x1a\x1b.telha.trace.v1.GetResponse\x12\x41\n\x04List\x12\x1b.telha.trace.v1.ListRequest\x1a\x1c.telha.trace.v1.ListResponse\x12G\n\x06\x44\x65lete\x12\x1d.telha.trace.v1.DeleteRequest\x1a\x1e.telha.trace.v1.DeleteResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,15 +37,15 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETREQUEST']._serialized_start=245
   _globals['_GETREQUEST']._serialized_end=275
   _globals['_GETRESPONSE']._serialized_start=278
-  _globals['_GETRESPONSE']._serialized_end=430
-  _globals['_LISTREQUEST']._serialized_start=433
-  _globals['_LISTREQUEST']._serialized_end=739
-  _globals['_LISTRESPONSE']._serialized_start=741
-  _globals['_LISTRESPONSE']._serialized_end=826
-  _globals['_DELETEREQUEST']._serialized_start=828
-  _globals['_DELETEREQUEST']._serialized_end=861
-  _globals['_DELETERESPONSE']._serialized_start=863
-  _globals['_DELETERESPONSE']._serialized_end=924
-  _globals['_TRACES']._serialized_start=927
-  _globals['_TRACES']._serialized_end=1139
+  _globals['_GETRESPONSE']._serialized_end=452
+  _globals['_LISTREQUEST']._serialized_start=455
+  _globals['_LISTREQUEST']._serialized_end=761
+  _globals['_LISTRESPONSE']._serialized_start=763
+  _globals['_LISTRESPONSE']._serialized_end=848
+  _globals['_DELETEREQUEST']._serialized_start=850
+  _globals['_DELETEREQUEST']._serialized_end=883
+  _globals['_DELETERESPONSE']._serialized_start=885
+  _globals['_DELETERESPONSE']._serialized_end=946
+  _globals['_TRACES']._serialized_start=949
+  _globals['_TRACES']._serialized_end=1161
 # @@protoc_insertion_point(module_scope)

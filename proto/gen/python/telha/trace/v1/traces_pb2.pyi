@@ -36,16 +36,18 @@ class GetRequest(_message.Message):
     def __init__(self, trace_id: _Optional[str] = ...) -> None: ...
 
 class GetResponse(_message.Message):
-    __slots__ = ("summary", "record", "pool_left_out", "explained_left_out")
+    __slots__ = ("summary", "record", "pool_left_out", "explained_left_out", "erased_items")
     SUMMARY_FIELD_NUMBER: _ClassVar[int]
     RECORD_FIELD_NUMBER: _ClassVar[int]
     POOL_LEFT_OUT_FIELD_NUMBER: _ClassVar[int]
     EXPLAINED_LEFT_OUT_FIELD_NUMBER: _ClassVar[int]
+    ERASED_ITEMS_FIELD_NUMBER: _ClassVar[int]
     summary: TraceSummary
     record: _struct_pb2.Struct
     pool_left_out: int
     explained_left_out: int
-    def __init__(self, summary: _Optional[_Union[TraceSummary, _Mapping]] = ..., record: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., pool_left_out: _Optional[int] = ..., explained_left_out: _Optional[int] = ...) -> None: ...
+    erased_items: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, summary: _Optional[_Union[TraceSummary, _Mapping]] = ..., record: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., pool_left_out: _Optional[int] = ..., explained_left_out: _Optional[int] = ..., erased_items: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class ListRequest(_message.Message):
     __slots__ = ("kind", "space", "from_us", "to_us", "page_size", "page_token", "min_used_share", "max_used_share", "stranded")
