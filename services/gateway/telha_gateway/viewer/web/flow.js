@@ -50,7 +50,7 @@ function legs(recall) {
 function fromNodes(recall) {
   const floor = Number(recall.minSimilarity ?? 0);
   return [
-    lost(recall.belowFloor, `below the floor of evidence, ${score(floor)}`),
+    lost(recall.belowFloor, `below the floor of evidence, ${floor}`),
     lost(recall.zeroScore, "scored 0"),
     lost(recall.poolCapped, "beyond the cap of the pool"),
     lost(recall.nodesWithoutSpans, "rest on no span"),
@@ -60,7 +60,7 @@ function fromNodes(recall) {
 function evidence(recall) {
   const best = recall?.bestEvidence;
   if (best === undefined || best === null) return null;
-  return h("p", { class: "small soft" }, `The strongest evidence found is ${score(best)}; below ${score(Number(recall.minSimilarity))} nothing counts.`);
+  return h("p", { class: "small soft" }, `The strongest evidence found is ${score(best)}; below ${Number(recall.minSimilarity)} nothing counts.`);
 }
 
 function fromSpans(recall) {

@@ -19,23 +19,37 @@ const REACH = 16;
 
 /** *text* with every character that cannot be seen written as ‹U+202E›. */
 export function visible(text) {
-  return String(text).replace(UNSEEN, (found, offset, whole) =>
-    belongs(found, whole.slice(Math.max(0, offset - REACH), offset)) ? found : `‹U+${code(found)}›`,
-  );
+  return pieces(String(text), (escape) => escape).join("");
 }
 
 /** One line of foreign text: a name, a question, an id. */
 export function line(text, given = {}) {
-  return h("bdi", { dir: "auto", ...given, class: `foreign ${given.class ?? ""}`.trim() }, visible(text));
+  return h("bdi", { dir: "auto", ...given, class: `foreign ${given.class ?? ""}`.trim() }, pieces(String(text), escaped));
 }
 
 /** Foreign text as it stands, line breaks kept: the bytes of a span. */
 export function passage(text, given = {}) {
   const shown = String(text)
     .split(/(\r?\n|\t)/)
-    .map((part, at) => (at % 2 ? part.replace("\r", "") : visible(part)))
-    .join("");
+    .map((part, at) => (at % 2 ? part.replace("\r", "") : pieces(part, escaped)));
   return h("pre", { dir: "auto", ...given, class: `foreign passage ${given.class ?? ""}`.trim() }, shown);
+}
+
+/** *text* cut at each character that cannot be seen; what stands for it is made by *make* of ‹U+202E›. */
+function pieces(text, make) {
+  const found = [];
+  let at = 0;
+  for (const { 0: character, index } of text.matchAll(UNSEEN)) {
+    if (belongs(character, text.slice(Math.max(0, index - REACH), index))) continue;
+    found.push(text.slice(at, index), make(`‹U+${code(character)}›`));
+    at = index + character.length;
+  }
+  return [...found, text.slice(at)];
+}
+
+/** Stands for itself between texts of any direction. */
+function escaped(text) {
+  return h("bdi", { dir: "ltr", class: "escaped" }, text);
 }
 
 function belongs(character, before) {

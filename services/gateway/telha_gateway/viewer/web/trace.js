@@ -17,7 +17,7 @@ import { nameSources } from "./names.js";
 import { announce, waiting } from "./parts.js";
 import { replayPanel } from "./replay.js";
 import { key } from "./words.js";
-import { whyNotCard } from "./whynot.js";
+import { offerSources, whyNotCard } from "./whynot.js";
 
 const REPLAYED = new Set(["plan", "context", "select"]);
 
@@ -49,6 +49,7 @@ export async function traceView(parent, place, { signal, arrive }) {
   function draw(rows, how) {
     show(slots.budget, budgetCard(facts, rows, facts.cap));
     show(slots.flow, flowCard(facts));
+    offerSources(rows);
     show(slots.candidates, candidatesCard(facts, rows, { ...how, signal }));
   }
 
