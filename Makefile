@@ -46,7 +46,7 @@ demo: setup ## the whole system on embedded parts: ingest examples/, ask eight q
 up: setup ## start the whole system on embedded parts and stay
 	$(BIN)/telha up
 
-bench: setup ## measure speed, each figure beside target and floor (a minute and a half)
+bench: setup ## measure speed, each figure beside target and floor (three minutes)
 	$(BIN)/python bench/run.py
 
 load: setup ## a running system at half and at twice its capacity: latency, refusals, health (two minutes)

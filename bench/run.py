@@ -27,7 +27,7 @@ def rows() -> Iterator[Row]:
 
 def main() -> None:
     """Measure and print."""
-    print(f"A minute and a half. Python {platform.python_version()}, numpy {version('numpy')}, {platform.machine()}")
+    print(f"Three minutes. Python {platform.python_version()}, numpy {version('numpy')}, {platform.machine()}")
     show(rows())
 
 

@@ -251,4 +251,4 @@ def test_what_was_explained_is_shortened_only_where_the_pool_is_not_enough():
         assert kept["leftOut"].number_value == 7
     nothing = trace_message(a_record(str(uuid4()), explained=None, padding="x" * 2000))
     shorten(nothing, 1000)
-    assert nothing.record.fields["explained"].HasField("null_value")
+    assert all(nothing.record.fields[name].HasField("null_value") for name in ("explained", "pool"))

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgpack
-from google.protobuf.struct_pb2 import ListValue, Value
+from google.protobuf.struct_pb2 import ListValue
 from telha.trace.v1 import traces_pb2
 
 from telha_planner.core.model import MAX_OFFSET
@@ -62,11 +62,11 @@ def shorten(response: traces_pb2.GetResponse, limit: int) -> None:
     them stays too large.
     """
     fields = response.record.fields
-    if _POOL in fields:
+    # A null must stay one: whoever reads a list out of it makes it a list.
+    if _POOL in fields and fields[_POOL].HasField("list_value"):
         response.pool_left_out = _shortened(response, fields[_POOL].list_value, limit)
-    explained = fields[_EXPLAINED] if _EXPLAINED in fields else Value()
-    if explained.HasField("struct_value") and response.ByteSize() > limit:
-        rows = explained.struct_value.fields["rows"].list_value
+    if response.ByteSize() > limit and _EXPLAINED in fields and fields[_EXPLAINED].HasField("struct_value"):
+        rows = fields[_EXPLAINED].struct_value.fields["rows"].list_value
         response.explained_left_out = _shortened(response, rows, limit)
 
 
