@@ -65,6 +65,7 @@ class WhyNot(Sent):
                 "Title of a section of the source, or the last titles of its path joined by ` > `, in any case; "
                 "at most 1024 bytes. Default: the whole source.",
                 maxLength=MAX_SUBJECT_BYTES,
+                pattern=f"^(?:{NAME_PATTERN[1:-1]})?$",
             ),
         ]
         | None
