@@ -104,12 +104,11 @@ class Replaying:
         asked = replace(request, explain=explain, why_not=why_not)
         plan, circumstances, explanation = self._again(credential, recorded, asked)
         again = _as_recorded(recorded, plan, circumstances, caller)
-        spaces = circumstances.spaces
-        names, gone = self._cited(caller, recorded, spaces, [*recorded.held, *again.held])
-        found = difference(*pair(recorded, again))
-        if not found.identical:
-            known = self._erasures(caller, recorded, spaces, gone)
-            found = difference(*pair(recorded, again), known)
+        sides, spaces = pair(recorded, again), circumstances.spaces
+        found, names, gone = difference(*sides), dict[Version, str](), tuple[ErasedSource, ...]()
+        if not found.identical and recorded.kind != "select":
+            names, gone = self._cited(caller, recorded, spaces, [*recorded.held, *again.held])
+            found = difference(*sides, self._erasures(caller, recorded, spaces, gone))
         lost = sum(source.spans for source in gone)
         return Replayed(
             plan=plan,
@@ -155,15 +154,17 @@ class Replaying:
     def _cited(
         self, caller: Caller, recorded: Recorded, spaces: tuple[str, ...] | None, held: list[HeldSpan]
     ) -> tuple[dict[Version, str], tuple[ErasedSource, ...]]:
-        if recorded.kind == "select":
-            return {}, ()
         versions = {version_of(one) for one in held}
         with self._store.reading(caller.tenant) as connection:
             names = erased.standing(connection, caller.tenant, spaces, versions)
-            lost = Counter(version_of(one) for one in recorded.held if version_of(one) not in names)
-            instants = {version: erased.first_erasure(connection, caller.tenant, spaces, version) for version in lost}
-        gone = (ErasedSource(version[0], instants[version] or 0, spans) for version, spans in sorted(lost.items()))
-        return names, tuple(gone)
+            missing = Counter(version_of(one) for one in recorded.held if version_of(one) not in names)
+            lost: Counter[tuple[bytes, int]] = Counter()
+            for version, spans in missing.items():
+                # What was never here, as before a restored backup, was not erased.
+                at = erased.first_erasure(connection, caller.tenant, spaces, version)
+                if at is not None:
+                    lost[version[0], at] += spans
+        return names, tuple(ErasedSource(source_id, at, spans) for (source_id, at), spans in sorted(lost.items()))
 
     def _erasures(
         self,
@@ -175,8 +176,6 @@ class Replaying:
         if gone:
             told = [f"{format_uuid(source.source_id)} at {instant(source.erased_us)}" for source in gone]
             return [InputChange(PlanInput.ERASURE, "", ", ".join(told))]
-        if recorded.kind == "select":
-            return []
         known = recorded.recorded_us if recorded.last_tx is None else recorded.last_tx
         with self._store.reading(caller.tenant) as connection:
             last = erased.latest(connection, caller.tenant, spaces, known)

@@ -128,6 +128,8 @@ def test_a_memory_that_does_not_reach_so_far_is_named(tmp_path, parts):
     older.remember("tram.md", "The tram bridge is closed.\n")
     again = replayed(older, record)
     assert set(causes(again)) >= {"WINDOW"}
+    assert outcome(older, record) == "changed"
+    assert again.erased == ()
     assert again.window.tx_time < read_record(record).tx_t
     older.close()
 
