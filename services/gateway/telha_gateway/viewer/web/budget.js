@@ -30,11 +30,19 @@ export function budgetCard(facts, rows, cap) {
     "section",
     { class: "card budget", "aria-label": "Budget" },
     h("h2", {}, "Budget"),
-    h("p", { class: "figure" }, h("span", { class: "big" }, whole(facts.used)), ` of ${whole(facts.applied)} tokens used `, h("span", { class: "soft" }, percent(facts.used / facts.applied))),
+    h(
+      "p",
+      { class: "figure" },
+      h("span", { class: "big" }, whole(facts.used)),
+      ` of ${whole(facts.applied)} tokens used `,
+      h("span", { class: "soft" }, percent(facts.used / facts.applied)),
+    ),
     h(
       "div",
       { class: "stack", role: "img", "aria-label": spoken(facts, bars) },
-      bars.map((each) => h("span", { class: `tone tone-${each.tone}`, css: { width: wide(each.used, facts.applied) } })),
+      bars.map((each) =>
+        h("span", { class: `tone tone-${each.tone}`, css: { width: wide(each.used, facts.applied) } }),
+      ),
     ),
     bars.length > 0
       ? h(
@@ -43,8 +51,19 @@ export function budgetCard(facts, rows, cap) {
           bars.map((each) => sourceBar(each, facts, cap)),
         )
       : h("p", { class: "soft" }, "No span was packed."),
-    capped && bars.length > 0 && h("p", { class: "small soft capline" }, `No source may take more than ${whole(cap)} tokens (${percent(facts.share)} of the budget): the dashed line.`),
-    facts.requested !== facts.applied && h("p", { class: "small soft" }, `${whole(facts.requested)} tokens were asked for; ${whole(facts.applied)} were applied.`),
+    capped &&
+      bars.length > 0 &&
+      h(
+        "p",
+        { class: "small soft capline" },
+        `No source may take more than ${whole(cap)} tokens (${percent(facts.share)} of the budget): the dashed line.`,
+      ),
+    facts.requested !== facts.applied &&
+      h(
+        "p",
+        { class: "small soft" },
+        `${whole(facts.requested)} tokens were asked for; ${whole(facts.applied)} were applied.`,
+      ),
     facts.stranded > 0 && stranded(facts, rows, cap),
   );
 }
@@ -54,15 +73,31 @@ function sourceBar(each, facts, cap) {
   return h(
     "li",
     { class: each.many ? "many" : "" },
-    h("span", { class: "label" }, h("span", { class: `swatch tone-${each.tone}`, "aria-hidden": "true" }), h("span", { class: "clipped" }, each.name)),
-    h("span", { class: "amount" }, whole(each.used), h("span", { class: "soft" }, ` · ${counted(each.spans, "span")}${full ? " · at the cap" : ""}`)),
-    h("span", { class: "track", "aria-hidden": "true" }, h("span", { class: `tone-${each.tone}`, css: { width: wide(each.used, facts.applied) } })),
+    h(
+      "span",
+      { class: "label" },
+      h("span", { class: `swatch tone-${each.tone}`, "aria-hidden": "true" }),
+      h("span", { class: "clipped" }, each.name),
+    ),
+    h(
+      "span",
+      { class: "amount" },
+      whole(each.used),
+      h("span", { class: "soft" }, ` · ${counted(each.spans, "span")}${full ? " · at the cap" : ""}`),
+    ),
+    h(
+      "span",
+      { class: "track", "aria-hidden": "true" },
+      h("span", { class: `tone-${each.tone}`, css: { width: wide(each.used, facts.applied) } }),
+    ),
   );
 }
 
 /** Why tokens were left while something that fits was refused. */
 function stranded(facts, rows, cap) {
-  const blocked = rows.filter((row) => row.outcome === "sourcecap" && row.tokens + facts.overhead <= facts.applied - facts.used);
+  const blocked = rows.filter(
+    (row) => row.outcome === "sourcecap" && row.tokens + facts.overhead <= facts.applied - facts.used,
+  );
   const sources = new Set(blocked.map((row) => row.place.sourceId)).size;
   return h(
     "div",
@@ -71,7 +106,8 @@ function stranded(facts, rows, cap) {
     h(
       "p",
       {},
-      `They stayed empty although a candidate would have fitted: its source had already taken its share of ${whole(cap)} tokens. `,
+      "They stayed empty although a candidate would have fitted: ",
+      `its source had already taken its share of ${whole(cap)} tokens. `,
       blocked.length > 0 && `${counted(blocked.length, "span")} of ${counted(sources, "source")} would still fit. `,
       "A larger ",
       h("code", {}, "maxFracPerSource"),
@@ -81,7 +117,9 @@ function stranded(facts, rows, cap) {
 }
 
 function spoken(facts, bars) {
-  const each = bars.map((source) => `${source.many ? source.name : (source.name.textContent ?? source.name)}: ${whole(source.used)}`);
+  const each = bars.map(
+    (source) => `${source.many ? source.name : (source.name.textContent ?? source.name)}: ${whole(source.used)}`,
+  );
   return visible(`${whole(facts.used)} of ${whole(facts.applied)} tokens. ${each.join("; ")}`);
 }
 

@@ -14,13 +14,20 @@ const OFFERED = 12;
 export function compareBox(id) {
   const recent = h("div", {}, waiting("Reading traces…"));
   const fault = h("p", { class: "fault", role: "alert" });
-  const field = h("input", { id: "other", type: "text", autocomplete: "off", spellcheck: "false", "aria-describedby": "other-fault" });
+  const field = h("input", {
+    id: "other",
+    type: "text",
+    autocomplete: "off",
+    spellcheck: "false",
+    "aria-describedby": "other-fault",
+  });
   fault.id = "other-fault";
   function submit(event) {
     event.preventDefault();
     const other = idIn(field.value);
     if (other === null || other === id) {
-      fault.textContent = other === id ? "That is this trace; choose another one." : "Paste the id of a trace, or its address.";
+      fault.textContent =
+        other === id ? "That is this trace; choose another one." : "Paste the id of a trace, or its address.";
       field.focus();
       return;
     }
@@ -33,7 +40,13 @@ export function compareBox(id) {
     h(
       "div",
       { class: "card popup" },
-      h("form", { on: { submit } }, h("label", { for: "other" }, "Trace id or address"), h("div", { class: "joined" }, field, h("button", { type: "submit" }, "Compare")), fault),
+      h(
+        "form",
+        { on: { submit } },
+        h("label", { for: "other" }, "Trace id or address"),
+        h("div", { class: "joined" }, field, h("button", { type: "submit" }, "Compare")),
+        fault,
+      ),
       h("h2", {}, "The newest"),
       recent,
     ),
@@ -42,7 +55,16 @@ export function compareBox(id) {
     try {
       const page = await traces({ pageSize: OFFERED });
       const others = page.traces.filter((each) => each.traceId !== id && each.planHash);
-      show(recent, others.length ? h("ul", { class: "plain" }, others.map((each) => item(id, each))) : h("p", { class: "soft" }, "There is no other one."));
+      show(
+        recent,
+        others.length
+          ? h(
+              "ul",
+              { class: "plain" },
+              others.map((each) => item(id, each)),
+            )
+          : h("p", { class: "soft" }, "There is no other one."),
+      );
     } catch (error) {
       show(recent, h("p", { class: "fault" }, visible(refusal(error).join(". "))));
     }
@@ -55,6 +77,10 @@ export function compareBox(id) {
 }
 
 function item(id, other) {
-  const text = [instant(other.recorded), " ", h("span", { class: "soft" }, line(other.kind), `, ${whole(other.used)} of ${whole(other.budget)} tokens`)];
+  const text = [
+    instant(other.recorded),
+    " ",
+    h("span", { class: "soft" }, line(other.kind), `, ${whole(other.used)} of ${whole(other.budget)} tokens`),
+  ];
   return h("li", {}, link(`traces/${id}/diff/${other.traceId}`, text));
 }

@@ -15,7 +15,11 @@ export function detail(row, facts, { constants, signal }) {
   return h(
     "div",
     { class: "detail" },
-    h("p", { class: "because" }, sentence(visible(span?.because || OUTCOMES[row.outcome]?.means || "This page does not know that outcome."))),
+    h(
+      "p",
+      { class: "because" },
+      sentence(visible(span?.because || OUTCOMES[row.outcome]?.means || "This page does not know that outcome.")),
+    ),
     h(
       "div",
       { class: "columns" },
@@ -23,7 +27,9 @@ export function detail(row, facts, { constants, signal }) {
       scoreList(span?.score, constants),
       h("div", {}, h("h3", {}, "Place"), h("dl", { class: "numbers" }, place(row))),
     ),
-    facts.kind === "select" && !facts.window ? h("p", { class: "soft" }, "Its text was the caller’s own and is not kept.") : textBox(row.place, signal),
+    facts.kind === "select" && !facts.window
+      ? h("p", { class: "soft" }, "Its text was the caller’s own and is not kept.")
+      : textBox(row.place, signal),
   );
 }
 

@@ -19,11 +19,23 @@ export async function diffView(parent, place, { signal, arrive }) {
   show(differing, differenceView(answer.difference ?? {}, sides));
   show(
     parent,
-    h("p", { class: "crumb" }, link("traces", "Traces"), h("span", { class: "soft", "aria-hidden": "true" }, " / "), link(`traces/${place.id}`, "this trace")),
+    h(
+      "p",
+      { class: "crumb" },
+      link("traces", "Traces"),
+      h("span", { class: "soft", "aria-hidden": "true" }, " / "),
+      link(`traces/${place.id}`, "this trace"),
+    ),
     h("h1", { tabindex: "-1" }, same ? "Two traces, one plan" : "Two traces compared"),
     h("div", { class: "pair" }, side("The one", answer.before, place.id), side("The other", answer.after, place.other)),
     h("section", { class: "card", "aria-label": "Difference" }, h("h2", {}, "What differs"), differing),
-    h("div", { class: "actions" }, link(`traces/${place.other}/diff/${place.id}`, "The other way round", { class: "button" }), copyButton("Copy link", () => location.origin + location.pathname), copyButton("Copy as JSON", () => JSON.stringify(answer, null, 2))),
+    h(
+      "div",
+      { class: "actions" },
+      link(`traces/${place.other}/diff/${place.id}`, "The other way round", { class: "button" }),
+      copyButton("Copy link", () => location.origin + location.pathname),
+      copyButton("Copy as JSON", () => JSON.stringify(answer, null, 2)),
+    ),
   );
   arrive();
   if (answer.before?.kind === "select" && answer.after?.kind === "select") return;
@@ -38,13 +50,24 @@ function side(name, plan = {}, id) {
     "section",
     { class: "card", "aria-label": name },
     h("h2", {}, name),
-    h("p", {}, link(`traces/${id}`, [h("span", { class: "tag" }, line(plan.kind ?? "")), " ", instant(plan.recorded ?? plan.recordedUs ?? 0)])),
+    h(
+      "p",
+      {},
+      link(`traces/${id}`, [
+        h("span", { class: "tag" }, line(plan.kind ?? "")),
+        " ",
+        instant(plan.recorded ?? plan.recordedUs ?? 0),
+      ]),
+    ),
     h(
       "dl",
       { class: "facts" },
       plan.window && fact("True on", time(plan.window.validTime)),
       plan.window && fact("As we knew it on", time(plan.window.txTime)),
-      fact("Budget", h("span", { class: "used" }, bar(budget ? used / budget : 0), `${whole(used)} of ${whole(budget)}`)),
+      fact(
+        "Budget",
+        h("span", { class: "used" }, bar(budget ? used / budget : 0), `${whole(used)} of ${whole(budget)}`),
+      ),
       fact("Plan hash", h("code", { class: "breaks" }, visible(plan.planHash || "none"))),
     ),
   );

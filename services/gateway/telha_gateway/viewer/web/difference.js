@@ -31,7 +31,10 @@ export async function named(difference, signal) {
   const { gone = [], new: added = [], reweighed = [] } = difference;
   const both = reweighed.map(({ span, after }) => ({ ...after, span }));
   const nameless = [...gone, ...added, ...both].filter((each) => !each.sourceName);
-  const names = await namesOf(nameless.map((each) => each.span), signal);
+  const names = await namesOf(
+    nameless.map((each) => each.span),
+    signal,
+  );
   const name = (each) => ({ ...each, sourceName: each.sourceName || names.get(each.span.sourceId) });
   return {
     ...difference,
@@ -44,7 +47,13 @@ export async function named(difference, signal) {
 function changesTable(changes, names) {
   const rows = changes.map(({ input, before, after }) => {
     const known = INPUTS[key(input)] ?? visible(input);
-    return h("tr", {}, h("th", { scope: "row", "data-head": "Input" }, known), value(names.before, before), value(names.after, after));
+    return h(
+      "tr",
+      {},
+      h("th", { scope: "row", "data-head": "Input" }, known),
+      value(names.before, before),
+      value(names.after, after),
+    );
   });
   return table("Inputs that differ", ["Input", names.before, names.after], rows);
 }
@@ -63,22 +72,37 @@ function rest(spans) {
 }
 
 function reweighedTable(spans, names) {
-  const rows = spans.slice(0, MOST).map(({ span, before, after }) =>
-    h("tr", {}, source({ ...after, sourceName: after?.sourceName || before?.sourceName, span }), both("Kind", visible(before.kind), visible(after.kind)), both("Weight", score(before.weight), score(after.weight)), both("Tokens", whole(before.tokens), whole(after.tokens))),
-  );
+  const rows = spans
+    .slice(0, MOST)
+    .map(({ span, before, after }) =>
+      h(
+        "tr",
+        {},
+        source({ ...after, sourceName: after?.sourceName || before?.sourceName, span }),
+        both("Kind", visible(before.kind), visible(after.kind)),
+        both("Weight", score(before.weight), score(after.weight)),
+        both("Tokens", whole(before.tokens), whole(after.tokens)),
+      ),
+    );
   const caption = `In both, weighed anew: ${counted(spans.length, "span")} (${names.before} → ${names.after})`;
   return [table(caption, ["Source", "Kind", "Weight", "Tokens"], rows), rest(spans)];
 }
 
 function both(head, before, after) {
-  return h("td", { "data-head": head, class: head === "Kind" ? "" : "number" }, before === after ? before : [h("span", { class: "soft" }, before), " → ", h("span", { class: "strong" }, after)]);
+  return h(
+    "td",
+    { "data-head": head, class: head === "Kind" ? "" : "number" },
+    before === after ? before : [h("span", { class: "soft" }, before), " → ", h("span", { class: "strong" }, after)],
+  );
 }
 
 function source({ span, sourceName }) {
   return h(
     "th",
     { scope: "row", "data-head": "Source" },
-    sourceName ? line(sourceName, { class: "clipped", title: visible(sourceName) }) : h("span", { class: "soft" }, "source ", short(span.sourceId)),
+    sourceName
+      ? line(sourceName, { class: "clipped", title: visible(sourceName) })
+      : h("span", { class: "soft" }, "source ", short(span.sourceId)),
     h("span", { class: "soft small place" }, `bytes ${whole(span.start)}–${whole(span.end)}`),
   );
 }
@@ -97,7 +121,15 @@ function table(caption, heads, rows) {
     "table",
     { class: "rows" },
     h("caption", {}, caption),
-    h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col", class: number.has(head) && "number" }, head)))),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        heads.map((head) => h("th", { scope: "col", class: number.has(head) && "number" }, head)),
+      ),
+    ),
     h("tbody", {}, rows),
   );
 }

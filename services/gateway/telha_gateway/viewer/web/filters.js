@@ -25,7 +25,14 @@ const STRANDED = [
 
 /** The filter, set as the address says in *query*. */
 export function filters(query) {
-  const space = h("input", { id: "space", type: "text", value: query.space, autocomplete: "off", "data-filter": true, maxlength: "512" });
+  const space = h("input", {
+    id: "space",
+    type: "text",
+    value: query.space,
+    autocomplete: "off",
+    "data-filter": true,
+    maxlength: "512",
+  });
   const kind = choice("kind", KINDS, query.kind);
   const used = choice("used", SHARES, query.used);
   const stranded = choice("stranded", STRANDED, query.stranded);
@@ -79,7 +86,11 @@ export function parametersOf(query) {
 }
 
 function choice(id, options, chosen) {
-  return h("select", { id }, options.map(([value, text]) => h("option", { value, selected: value === (chosen ?? "") }, text)));
+  return h(
+    "select",
+    { id },
+    options.map(([value, text]) => h("option", { value, selected: value === (chosen ?? "") }, text)),
+  );
 }
 
 function field(text, control) {

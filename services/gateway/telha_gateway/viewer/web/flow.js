@@ -29,7 +29,8 @@ export function flowCard({ stats, recall: told, kind }) {
     { class: "card flow", "aria-label": name },
     h("h2", {}, name),
     recall?.legs && legs(recall),
-    recall?.vectorLegSkipped && h("p", { class: "small soft" }, `The semantic leg was skipped: ${visible(recall.vectorLegSkipped)}.`),
+    recall?.vectorLegSkipped &&
+      h("p", { class: "small soft" }, `The semantic leg was skipped: ${visible(recall.vectorLegSkipped)}.`),
     evidence(recall),
     h("ol", { class: "steps" }, steps),
     stats.weightUpperBound > 0 && optimum(stats),
@@ -42,7 +43,12 @@ function legs(recall) {
     { class: "legs", "aria-label": "Legs" },
     LEGS.map(([id, name, does]) => {
       const skipped = id === "vector" && recall.vectorLegSkipped;
-      return h("li", { class: recall.legs[id] ? "" : "none", title: does }, h("span", { class: "big" }, skipped ? "–" : whole(recall.legs[id] ?? 0)), h("span", {}, name));
+      return h(
+        "li",
+        { class: recall.legs[id] ? "" : "none", title: does },
+        h("span", { class: "big" }, skipped ? "–" : whole(recall.legs[id] ?? 0)),
+        h("span", {}, name),
+      );
     }),
   );
 }
@@ -60,11 +66,18 @@ function fromNodes(recall) {
 function evidence(recall) {
   const best = recall?.bestEvidence;
   if (best === undefined || best === null) return null;
-  return h("p", { class: "small soft" }, `The strongest evidence found is ${score(best)}; below ${Number(recall.minSimilarity)} nothing counts.`);
+  return h(
+    "p",
+    { class: "small soft" },
+    `The strongest evidence found is ${score(best)}; below ${Number(recall.minSimilarity)} nothing counts.`,
+  );
 }
 
 function fromSpans(recall) {
-  return [lost(recall.excluded, "given before, and so left out"), lost(recall.slicesMissing, "texts that could not be cut")];
+  return [
+    lost(recall.excluded, "given before, and so left out"),
+    lost(recall.slicesMissing, "texts that could not be cut"),
+  ];
 }
 
 /** "12 …" as what a step left out; nothing for 0. */
@@ -89,7 +102,8 @@ function optimum(stats) {
   return h(
     "p",
     { class: "small soft" },
-    `The packed spans weigh ${score(stats.packedWeight)}. No choice under this budget and cap weighs more than ${score(stats.weightUpperBound)}: `,
+    `The packed spans weigh ${score(stats.packedWeight)}. No choice under this budget and cap weighs more than `,
+    `${score(stats.weightUpperBound)}: `,
     h("span", { class: "strong" }, `${(Math.floor(share * 1000) / 10).toFixed(1)}%`),
     " of that bound is reached.",
   );

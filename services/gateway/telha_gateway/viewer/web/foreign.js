@@ -24,7 +24,11 @@ export function visible(text) {
 
 /** One line of foreign text: a name, a question, an id. */
 export function line(text, given = {}) {
-  return h("bdi", { dir: "auto", ...given, class: `foreign ${given.class ?? ""}`.trim() }, pieces(String(text), escaped));
+  return h(
+    "bdi",
+    { dir: "auto", ...given, class: `foreign ${given.class ?? ""}`.trim() },
+    pieces(String(text), escaped),
+  );
 }
 
 /** Foreign text as it stands, line breaks kept: the bytes of a span. */

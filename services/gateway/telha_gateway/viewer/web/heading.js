@@ -12,9 +12,24 @@ export function heading(facts, answer, { onReplay }) {
   return h(
     "header",
     { class: "head" },
-    h("p", { class: "crumb" }, link("traces", "Traces"), h("span", { class: "soft", "aria-hidden": "true" }, " / "), h("span", { class: "tag" }, line(facts.kind)), " ", instant(facts.recorded)),
+    h(
+      "p",
+      { class: "crumb" },
+      link("traces", "Traces"),
+      h("span", { class: "soft", "aria-hidden": "true" }, " / "),
+      h("span", { class: "tag" }, line(facts.kind)),
+      " ",
+      instant(facts.recorded),
+    ),
     h("h1", { tabindex: "-1" }, title(facts)),
-    h("dl", { class: "facts" }, window(facts), spaces(facts), limits(facts), fact("Trace", h("code", { class: "breaks" }, facts.id))),
+    h(
+      "dl",
+      { class: "facts" },
+      window(facts),
+      spaces(facts),
+      limits(facts),
+      fact("Trace", h("code", { class: "breaks" }, facts.id)),
+    ),
     verifyBox(facts),
     h(
       "div",
@@ -37,8 +52,14 @@ function title(facts) {
 function window({ window: read }) {
   if (!read) return null;
   return [
-    fact("True on", h("time", { datetime: rfc3339(read.validTime), title: rfc3339(read.validTime) }, moment(read.validTime))),
-    fact("As we knew it on", h("time", { datetime: rfc3339(read.txTime), title: rfc3339(read.txTime) }, moment(read.txTime))),
+    fact(
+      "True on",
+      h("time", { datetime: rfc3339(read.validTime), title: rfc3339(read.validTime) }, moment(read.validTime)),
+    ),
+    fact(
+      "As we knew it on",
+      h("time", { datetime: rfc3339(read.txTime), title: rfc3339(read.txTime) }, moment(read.txTime)),
+    ),
   ];
 }
 

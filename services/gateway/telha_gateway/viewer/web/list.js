@@ -37,7 +37,15 @@ function table(rows) {
   return h(
     "table",
     { class: "rows traces", "aria-label": "Traces" },
-    h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col", class: NUMERIC.has(head) && "number" }, head)))),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        heads.map((head) => h("th", { scope: "col", class: NUMERIC.has(head) && "number" }, head)),
+      ),
+    ),
     h("tbody", {}, rows.map(row)),
   );
 }
@@ -50,13 +58,23 @@ function row(trace) {
   return h(
     "tr",
     { class: "opens" },
-    h("th", { scope: "row", "data-head": "Recorded" }, link(`traces/${trace.traceId}`, instant(trace.recorded), { "data-row": true, class: "whole" })),
+    h(
+      "th",
+      { scope: "row", "data-head": "Recorded" },
+      link(`traces/${trace.traceId}`, instant(trace.recorded), { "data-row": true, class: "whole" }),
+    ),
     cell("Kind", h("span", { class: "tag" }, line(trace.kind))),
     cell("Spaces", spaces(trace.spaces)),
     cell(
       "Budget",
       trace.planHash
-        ? h("span", { class: "used" }, bar(share), h("span", {}, `${whole(trace.used)} of ${whole(trace.budget)}`), h("span", { class: "soft" }, percent(share)))
+        ? h(
+            "span",
+            { class: "used" },
+            bar(share),
+            h("span", {}, `${whole(trace.used)} of ${whole(trace.budget)}`),
+            h("span", { class: "soft" }, percent(share)),
+          )
         : h("span", { class: "soft" }, "no evidence found"),
     ),
     cell("Spans", whole(trace.items)),
@@ -79,7 +97,12 @@ function empty(query) {
     h("h2", {}, filtered ? "No trace matches" : "No traces yet"),
     filtered
       ? h("p", {}, "Loosen the filter, or see ", link("traces", "all traces"), ".")
-      : h("p", {}, "Each call of Plan, Context and Select leaves one here, at once. Ask memory something: ", h("code", {}, 'telha memory context "…"')),
+      : h(
+          "p",
+          {},
+          "Each call of Plan, Context and Select leaves one here, at once. Ask memory something: ",
+          h("code", {}, 'telha memory context "…"'),
+        ),
   );
 }
 

@@ -77,7 +77,16 @@ function signOut() {
 /** Links within the viewer are opened here; with a modifier, or elsewhere, by the browser. */
 function onClick(event) {
   const anchor = event.target.closest?.("a[href]");
-  if (!anchor || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  if (
+    !anchor ||
+    event.defaultPrevented ||
+    event.button ||
+    event.metaKey ||
+    event.ctrlKey ||
+    event.shiftKey ||
+    event.altKey
+  )
+    return;
   const to = new URL(anchor.href);
   if (to.origin !== location.origin || to.hash || !/\/traces(\/|$)/.test(to.pathname) || anchor.target) return;
   event.preventDefault();

@@ -52,11 +52,28 @@ export function read(trace) {
 function recordedRows({ explained }) {
   if (!Array.isArray(explained?.rows)) return null;
   return explained.rows.map(
-    ([sourceId, sourceVersionTx, start, end, kind, spanClass, weight, tokens, outcome, rank, density, budgetLeft, sourceSpent, duplicate, parts]) => {
+    ([
+      sourceId,
+      sourceVersionTx,
+      start,
+      end,
+      kind,
+      spanClass,
+      weight,
+      tokens,
+      outcome,
+      rank,
+      density,
+      budgetLeft,
+      sourceSpent,
+      duplicate,
+      parts,
+    ]) => {
       const span = { kind, weight, tokens, outcome, rank, density, budgetLeft, sourceSpent, score: scoreOf(parts) };
       span.span = { sourceId, sourceVersionTx, start, end };
       span.class = CLASSES[spanClass];
-      if (duplicate) span.duplicate = { of: { ...span.span, start: duplicate[0], end: duplicate[1] }, overlap: duplicate[2] };
+      if (duplicate)
+        span.duplicate = { of: { ...span.span, start: duplicate[0], end: duplicate[1] }, overlap: duplicate[2] };
       return rowOf(span);
     },
   );
@@ -64,7 +81,23 @@ function recordedRows({ explained }) {
 
 function scoreOf(parts) {
   if (!Array.isArray(parts)) return null;
-  const [nodeId, score, similarity, semantic, lexical, context, source, speaker, days, window, decay, evidence, structured, legs, path] = parts;
+  const [
+    nodeId,
+    score,
+    similarity,
+    semantic,
+    lexical,
+    context,
+    source,
+    speaker,
+    days,
+    window,
+    decay,
+    evidence,
+    structured,
+    legs,
+    path,
+  ] = parts;
   const known = { nodeId, score, semantic, lexical, context, source, speaker, days, window, decay, structured, path };
   known.legs = (legs ?? []).map(([leg, rank]) => ({ leg, rank }));
   known.hops = Math.max(0, (path ?? []).length - 1);

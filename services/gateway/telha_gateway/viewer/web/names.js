@@ -11,7 +11,10 @@ const AT_ONCE = 2;
  * A source that is gone, or not the key's, keeps an empty name.
  */
 export async function nameSources(rows, signal) {
-  const names = await namesOf(rows.map((row) => row.place), signal);
+  const names = await namesOf(
+    rows.map((row) => row.place),
+    signal,
+  );
   return rows.map((row) => ({ ...row, name: names.get(row.place.sourceId) ?? row.name }));
 }
 

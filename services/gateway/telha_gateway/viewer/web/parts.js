@@ -34,7 +34,11 @@ export function chip(outcome) {
 
 /** A drawing of one line, hidden from those who do not see it. */
 export function icon(path) {
-  return svg("svg", { class: "icon", viewBox: "0 0 12 12", "aria-hidden": "true", focusable: "false" }, svg("path", { d: path }));
+  return svg(
+    "svg",
+    { class: "icon", viewBox: "0 0 12 12", "aria-hidden": "true", focusable: "false" },
+    svg("path", { d: path }),
+  );
 }
 
 /** An instant: how long ago, and exactly. */
@@ -84,12 +88,16 @@ export function announce(text) {
 
 /** Copies *text*; the button says so. */
 export function copyButton(label, text, given = {}) {
-  const made = button(label, async () => {
-    const done = await copied(typeof text === "function" ? text() : text);
-    made.textContent = done ? "Copied" : "Could not copy";
-    announce(done ? `${label}: copied` : "The browser did not allow to copy");
-    setTimeout(() => (made.textContent = label), 1600);
-  }, given);
+  const made = button(
+    label,
+    async () => {
+      const done = await copied(typeof text === "function" ? text() : text);
+      made.textContent = done ? "Copied" : "Could not copy";
+      announce(done ? `${label}: copied` : "The browser did not allow to copy");
+      setTimeout(() => (made.textContent = label), 1600);
+    },
+    given,
+  );
   return made;
 }
 

@@ -10,7 +10,8 @@ export function here(address = location) {
   const [, id, word, other, ...more] = path;
   const query = new URLSearchParams(address.search);
   if (id === undefined) return { view: "list", query };
-  if (!isId(id) || more.length || (word !== undefined && (word !== "diff" || !isId(other)))) return { view: "nowhere", query };
+  if (!isId(id) || more.length || (word !== undefined && (word !== "diff" || !isId(other))))
+    return { view: "nowhere", query };
   return other === undefined ? { view: "trace", id, query } : { view: "diff", id, other, query };
 }
 

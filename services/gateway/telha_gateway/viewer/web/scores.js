@@ -22,7 +22,11 @@ const LEG_NAMES = { structured: "structured", semantic: "semantic", lexical: "le
 function added(parts, constants) {
   if (!constants) return parts;
   const { semanticShare: share, contextWeight, sourceWeight, speakerWeight } = constants;
-  const sum = { semantic: share * parts.semantic, lexical: (1 - share) * parts.lexical, context: contextWeight * parts.context };
+  const sum = {
+    semantic: share * parts.semantic,
+    lexical: (1 - share) * parts.lexical,
+    context: contextWeight * parts.context,
+  };
   const some = sum.semantic + sum.lexical + sum.context > 0;
   return { ...sum, source: some ? sourceWeight * parts.source : 0, speaker: some ? speakerWeight * parts.speaker : 0 };
 }
@@ -39,8 +43,18 @@ export function scoreBar(parts, constants) {
   return h(
     "span",
     { class: "parts", title: said },
-    h("span", { class: "partbar", role: "img", "aria-label": said || "no part" }, shown.map(([id]) => h("span", { class: `part part-${id}`, css: { width: `${Math.min(100, (100 * sum[id]) / most)}%` } }))),
-    h("span", { class: "soft small" }, found || (parts.hops ? `${parts.hops} ${parts.hops === 1 ? "hop" : "hops"}` : "")),
+    h(
+      "span",
+      { class: "partbar", role: "img", "aria-label": said || "no part" },
+      shown.map(([id]) =>
+        h("span", { class: `part part-${id}`, css: { width: `${Math.min(100, (100 * sum[id]) / most)}%` } }),
+      ),
+    ),
+    h(
+      "span",
+      { class: "soft small" },
+      found || (parts.hops ? `${parts.hops} ${parts.hops === 1 ? "hop" : "hops"}` : ""),
+    ),
   );
 }
 
@@ -64,24 +78,37 @@ export function scoreList(parts, constants) {
     h(
       "dl",
       { class: "numbers" },
-      rows.filter(Boolean).map(([name, value, means, id]) =>
-        h(
-          "div",
-          { title: means },
-          h("dt", {}, id && h("span", { class: `swatch part-${id}`, "aria-hidden": "true" }), name),
-          h("dd", { class: "number" }, score(value ?? 0), id && sum && sum[id] > 0 && h("span", { class: "soft small" }, ` adds ${score(sum[id])}`)),
+      rows
+        .filter(Boolean)
+        .map(([name, value, means, id]) =>
+          h(
+            "div",
+            { title: means },
+            h("dt", {}, id && h("span", { class: `swatch part-${id}`, "aria-hidden": "true" }), name),
+            h(
+              "dd",
+              { class: "number" },
+              score(value ?? 0),
+              id && sum && sum[id] > 0 && h("span", { class: "soft small" }, ` adds ${score(sum[id])}`),
+            ),
+          ),
         ),
-      ),
     ),
     constants && h("p", { class: "small soft" }, made(constants)),
     h("p", { class: "small" }, "Found by: ", foundBy(parts)),
-    parts.path?.length > 0 && h("p", { class: "small" }, "Path: ", h("code", { class: "breaks" }, visible(parts.path.join(" → ")))),
+    parts.path?.length > 0 &&
+      h("p", { class: "small" }, "Path: ", h("code", { class: "breaks" }, visible(parts.path.join(" → ")))),
     h("p", { class: "small soft" }, "Node ", h("code", { class: "breaks" }, visible(parts.nodeId ?? ""))),
   );
 }
 
 function made({ greatest, sharpening, alpha }) {
-  return `What the parts add, times days and window, is measured against the best node’s ${score(greatest)} and raised to the power of ${sharpening}: the similarity. S is similarity to the power of ${alpha} × decay to the power of ${Number((1 - alpha).toPrecision(6))}.`;
+  const rest = Number((1 - alpha).toPrecision(6));
+  return [
+    `What the parts add, times days and window, is measured against the best node’s ${score(greatest)} and raised to `,
+    `the power of ${sharpening}: the similarity. `,
+    `S is similarity to the power of ${alpha} × decay to the power of ${rest}.`,
+  ];
 }
 
 function foundBy(parts) {

@@ -37,7 +37,11 @@ export function help() {
     "dialog",
     { class: "card", "aria-labelledby": "keys-name", on: { close: () => dialog.remove() } },
     h("h2", { id: "keys-name" }, "Keys"),
-    h("dl", { class: "keys" }, KEYS.map(([key, does]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, does)])),
+    h(
+      "dl",
+      { class: "keys" },
+      KEYS.map(([key, does]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, does)]),
+    ),
     button("Close", () => dialog.close(), { class: "primary" }),
   );
   document.body.append(dialog);

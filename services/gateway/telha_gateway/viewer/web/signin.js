@@ -48,13 +48,21 @@ export function signInView(parent, { onSignedIn, refused }) {
       "section",
       { class: "signin card" },
       h("h1", {}, "Sign in"),
-      h("p", {}, "Traces say why each span is in a plan, or out of it. They are shown to whoever has a key that may read them."),
+      h(
+        "p",
+        {},
+        "Traces say why each span is in a plan, or out of it. They are shown to whoever has a key that may read them.",
+      ),
       h(
         "form",
         { on: { submit }, novalidate: true },
         h("label", { for: "key" }, "API key"),
         field,
-        h("p", { id: "key-help", class: "soft small" }, "Begins with telha_. It is sent to this gateway alone, and never put into an address or a cookie."),
+        h(
+          "p",
+          { id: "key-help", class: "soft small" },
+          "Begins with telha_. It is sent to this gateway alone, and never put into an address or a cookie.",
+        ),
         fault,
         h("label", { class: "check", for: "keep" }, keep, " Keep it in this tab until it is closed"),
         h("button", { type: "submit", class: "primary" }, "Sign in"),

@@ -24,6 +24,7 @@ export function textBox(place, signal) {
 }
 
 function said(error) {
-  if (error.status === 404) return "This text is gone: its source was erased, or this key may not read it. The trace never held it.";
+  if (error.status === 404)
+    return "This text is gone: its source was erased, or this key may not read it. The trace never held it.";
   return visible(refusal(error).join(". "));
 }

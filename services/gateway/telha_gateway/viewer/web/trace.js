@@ -14,7 +14,7 @@ import { flowCard } from "./flow.js";
 import { heading } from "./heading.js";
 import { explainedRows, read } from "./model.js";
 import { nameSources } from "./names.js";
-import { announce, waiting } from "./parts.js";
+import { waiting } from "./parts.js";
 import { replayPanel } from "./replay.js";
 import { key } from "./words.js";
 import { offerSources, whyNotCard } from "./whynot.js";
@@ -42,7 +42,7 @@ export async function traceView(parent, place, { signal, arrive }) {
   const recorded = { whole: facts.candidates !== null, leftOut: facts.leftOut, constants: facts.constants };
   draw(facts.candidates ?? facts.packed, recorded);
   arrive();
-  if (REPLAYED.has(facts.kind)) await explain(false);
+  if (REPLAYED.has(facts.kind)) await explain();
   else await name();
 
   /** *how*: whether the rows are all candidates (`whole`) but for `leftOut`, and the `constants` of their scores. */
@@ -50,10 +50,13 @@ export async function traceView(parent, place, { signal, arrive }) {
     show(slots.budget, budgetCard(facts, rows, facts.cap));
     show(slots.flow, flowCard(facts));
     offerSources(rows);
+    const held = document.activeElement?.getAttribute("aria-controls");
     show(slots.candidates, candidatesCard(facts, rows, { ...how, signal }));
+    // Who was at a row already stays at it.
+    if (held) slots.candidates.querySelector(`[aria-controls="${CSS.escape(held)}"]`)?.focus();
   }
 
-  async function explain(asked = true) {
+  async function explain() {
     panel.wait();
     try {
       const result = await replay(facts.id, { explain: true }, signal);
@@ -66,7 +69,6 @@ export async function traceView(parent, place, { signal, arrive }) {
       } else {
         await name();
       }
-      if (asked) announce(panel.element.textContent);
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof Refusal)) throw error;
@@ -88,6 +90,11 @@ function noEvidence() {
     "div",
     { class: "notice" },
     h("h2", {}, "No evidence was found"),
-    h("p", {}, "Nothing that memory holds at these instants counts as evidence for this question, so the caller got no plan but a refusal. Below: what the legs found, and why not what you expected."),
+    h(
+      "p",
+      {},
+      "Nothing that memory holds at these instants counts as evidence for this question, ",
+      "so the caller got no plan but a refusal. Below: what the legs found, and why not what you expected.",
+    ),
   );
 }

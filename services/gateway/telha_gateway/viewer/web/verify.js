@@ -12,7 +12,10 @@ const WRONG = "M2 2l8 8M10 2l-8 8";
 /** Shows the hash of the trace with *facts*. */
 export function verifyBox(facts) {
   if (!facts.hash) {
-    const why = facts.error === "INSUFFICIENT_EVIDENCE" ? "No evidence was found, so there is no plan and no hash." : "This call made no plan, so there is no hash.";
+    const why =
+      facts.error === "INSUFFICIENT_EVIDENCE"
+        ? "No evidence was found, so there is no plan and no hash."
+        : "This call made no plan, so there is no hash.";
     return h("p", { class: "proof soft" }, why);
   }
   const result = h("p", { class: "result", role: "status" });

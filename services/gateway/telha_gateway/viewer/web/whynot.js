@@ -14,12 +14,24 @@ const OFFERED = 200;
 export function offerSources(rows) {
   const names = [...new Set(rows.map((row) => row.name).filter((name) => name && name === visible(name)))].sort();
   const list = document.getElementById("why-sources");
-  if (list) show(list, names.slice(0, OFFERED).map((value) => h("option", { value })));
+  if (list)
+    show(
+      list,
+      names.slice(0, OFFERED).map((value) => h("option", { value })),
+    );
 }
 
 /** The card with the question, and below it the answer. */
 export function whyNotCard(facts, signal) {
-  const source = h("input", { id: "why-source", list: "why-sources", type: "text", autocomplete: "off", spellcheck: "false", maxlength: "1024", required: true });
+  const source = h("input", {
+    id: "why-source",
+    list: "why-sources",
+    type: "text",
+    autocomplete: "off",
+    spellcheck: "false",
+    maxlength: "1024",
+    required: true,
+  });
   const section = h("input", { id: "why-section", type: "text", autocomplete: "off", maxlength: "1024" });
   const answer = h("div", { class: "answer", role: "region", "aria-label": "Answer", "aria-live": "polite" });
 
@@ -34,7 +46,16 @@ export function whyNotCard(facts, signal) {
       if (signal.aborted) return;
       const same = key(result.outcome) === "identical";
       const subjects = result.explanation?.subjects ?? [];
-      show(answer, !same && h("p", { class: "result bad" }, "Made anew, the plan is another one: this is what holds of the plan as it would be now."), subjects.map(subjectView));
+      show(
+        answer,
+        !same &&
+          h(
+            "p",
+            { class: "result bad" },
+            "Made anew, the plan is another one: this is what holds of the plan as it would be now.",
+          ),
+        subjects.map(subjectView),
+      );
       announce(subjects.map((each) => each.because).join(" "));
     } catch (error) {
       if (signal.aborted) return;
@@ -51,7 +72,13 @@ export function whyNotCard(facts, signal) {
     h(
       "form",
       { on: { submit }, novalidate: true },
-      h("div", { class: "field" }, h("label", { for: "why-source" }, "Source, by name or id"), source, h("datalist", { id: "why-sources" })),
+      h(
+        "div",
+        { class: "field" },
+        h("label", { for: "why-source" }, "Source, by name or id"),
+        source,
+        h("datalist", { id: "why-sources" }),
+      ),
       h("div", { class: "field" }, h("label", { for: "why-section" }, "Section (optional)"), section),
       h("button", { type: "submit", class: "primary" }, "Why not?"),
     ),
@@ -65,10 +92,20 @@ function subjectView(subject) {
   return h(
     "article",
     { class: "verdict" },
-    h("p", { class: "because" }, verdict === "candidate" && best ? chip(key(best.outcome)) : h("span", { class: "tag" }, VERDICTS[verdict] ?? visible(subject.verdict)), " ", sentence(visible(subject.because || VERDICTS[verdict] || ""))),
-    subject.candidates?.length > 0 && h("ul", { class: "plain" }, subject.candidates.map(candidateView), left(subject.candidatesLeftOut, "candidate")),
+    h(
+      "p",
+      { class: "because" },
+      verdict === "candidate" && best
+        ? chip(key(best.outcome))
+        : h("span", { class: "tag" }, VERDICTS[verdict] ?? visible(subject.verdict)),
+      " ",
+      sentence(visible(subject.because || VERDICTS[verdict] || "")),
+    ),
+    subject.candidates?.length > 0 &&
+      h("ul", { class: "plain" }, subject.candidates.map(candidateView), left(subject.candidatesLeftOut, "candidate")),
     subject.nodes?.length > 0 && h("h3", {}, "Never a candidate"),
-    subject.nodes?.length > 0 && h("ul", { class: "plain" }, subject.nodes.map(nodeView), left(subject.nodesLeftOut, "node")),
+    subject.nodes?.length > 0 &&
+      h("ul", { class: "plain" }, subject.nodes.map(nodeView), left(subject.nodesLeftOut, "node")),
   );
 }
 
@@ -80,7 +117,13 @@ function candidateView(span) {
     chip(outcome),
     " ",
     line(span.sourceName || span.span.sourceId),
-    h("span", { class: "soft" }, ` bytes ${whole(span.span.start)}–${whole(span.span.end)}, weight ${score(span.weight)}, ${counted(span.tokens, "token")}${span.rank ? `, rank ${whole(span.rank)}` : ""}`),
+    h(
+      "span",
+      { class: "soft" },
+      ` bytes ${whole(span.span.start)}–${whole(span.span.end)}, weight ${score(span.weight)}, `,
+      counted(span.tokens, "token"),
+      span.rank ? `, rank ${whole(span.rank)}` : "",
+    ),
     h("p", {}, sentence(visible(span.because || OUTCOMES[outcome]?.means || ""))),
   );
 }
@@ -92,7 +135,13 @@ function nodeView(node) {
     {},
     h("span", { class: "tag" }, VERDICTS[verdict] ?? visible(node.verdict)),
     " ",
-    h("span", { class: "soft" }, line(node.type ?? ""), " ", node.span && `bytes ${whole(node.span.start)}–${whole(node.span.end)}`),
+    h(
+      "span",
+      { class: "soft" },
+      line(node.type ?? ""),
+      " ",
+      node.span && `bytes ${whole(node.span.start)}–${whole(node.span.end)}`,
+    ),
     h("p", {}, sentence(visible(node.because ?? ""))),
     verdict === "notvisible" && instants(node),
   );
@@ -103,7 +152,14 @@ function instants(node) {
   const until = node.until ?? node.untilUs;
   const axis = key(node.axis) === "txtime" ? "known to memory" : "true";
   const at = (us) => h("time", { datetime: rfc3339(us), title: rfc3339(us) }, moment(us));
-  return h("p", { class: "soft small" }, `It is ${axis}`, since !== undefined && [" from ", at(since)], until !== undefined ? [" until ", at(until)] : " without end", ".");
+  return h(
+    "p",
+    { class: "soft small" },
+    `It is ${axis}`,
+    since !== undefined && [" from ", at(since)],
+    until !== undefined ? [" until ", at(until)] : " without end",
+    ".",
+  );
 }
 
 function left(count, noun) {

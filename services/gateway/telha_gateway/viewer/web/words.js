@@ -67,16 +67,27 @@ export function outcomeName(outcome) {
 
 /** A `Refusal` as a heading and what to do about it. */
 export function refusal(error) {
-  const wait = error.retryAfterMs ? ` Try again in ${Math.ceil(error.retryAfterMs / 1000)} s.` : " Try again in a moment.";
+  const wait = error.retryAfterMs
+    ? ` Try again in ${Math.ceil(error.retryAfterMs / 1000)} s.`
+    : " Try again in a moment.";
   switch (error.status) {
     case 0:
       return ["The gateway cannot be reached", "Check that it runs and that this machine is online, then try again."];
     case 401:
-      return ["This key is not accepted", "It may be mistyped, revoked, or of another installation. Sign in with a valid key."];
+      return [
+        "This key is not accepted",
+        "It may be mistyped, revoked, or of another installation. Sign in with a valid key.",
+      ];
     case 403:
-      return ["This key lacks the right", `${sentence(error.detail)} Reading traces and texts needs the right to read.`];
+      return [
+        "This key lacks the right",
+        `${sentence(error.detail)} Reading traces and texts needs the right to read.`,
+      ];
     case 404:
-      return ["Not found", "No such trace, or none that this key may see. What other tenants or spaces have is not told apart."];
+      return [
+        "Not found",
+        "No such trace, or none that this key may see. What other tenants or spaces have is not told apart.",
+      ];
     case 429:
       return ["Too many calls", `The planner is busy or the key has used up its rate.${wait}`];
     case 503:
