@@ -68,7 +68,13 @@ def test_the_python_block(up: Up, home: Path) -> None:
     assert re.search(r"^\d\.\d{4}  .+ \[\d+:\d+\]$", out, flags=re.MULTILINE)
 
 
+def test_the_why_not_block(up: Up, home: Path) -> None:
+    """X6: why a source is in the plan or out of it, in words."""
+    out = _run(up, home, ["bash", "-eu"], _block("# CLI") + _block("# why not"))
+    assert "docs/select.md" in out
+
+
 def test_every_block_is_run() -> None:
     """A9: no example in README is only text."""
-    marks = ("# CLI", "# curl", "# grpcurl", "from telha_client")
+    marks = ("# CLI", "# curl", "# grpcurl", "from telha_client", "# why not")
     assert [next(mark for mark in marks if text.startswith(mark)) for _, text in BLOCKS] == list(marks)
