@@ -92,25 +92,47 @@ def tree(source: Path, target: Path) -> None:
     Copy every file below *source* but locks, while files are appended to, made and removed there.
 
     Rule: an entry may move to a file that is made later, and only then is its old file removed. So a round in which a
-    file was gone before it could be read is followed by another one.
+    file was gone before it could be read, or after which other files are there, is followed by another one: a folder
+    that changes while it is listed may show neither the old file nor the new one.
 
     Raises:
         SnapshotFailed: Files never stopped vanishing.
         OSError: One cannot be read or written.
     """
     for _ in range(_MOST_ROUNDS):
-        if all(_copied(path, target / path.relative_to(source)) for path in files(source)):
+        before = _state(source)
+        copied = [_copied(path, target / path.relative_to(source)) for path in files(source)]
+        if all(copied) and _state(source) == before:
             return
     raise SnapshotFailed(f"the files of {source} change faster than they can be copied")
 
 
 def files(folder: Path) -> list[Path]:
     """Every regular file below *folder* but locks, by path; none if there is no such folder."""
-    found = []
-    for place, _, names in os.walk(folder):
-        paths = (Path(place) / name for name in names if name != _LOCK)
-        found += [path for path in paths if path.is_file() and not path.is_symlink()]
-    return sorted(found)
+    # By what the listing says, without a second look: a file that is gone by then is for its reader to miss.
+    return sorted(path for path, is_folder in _below(folder) if not is_folder)
+
+
+def _state(folder: Path) -> list[tuple[Path, int]]:
+    """Every file below *folder*, and every folder with the instant at which something was made or removed in it."""
+    return sorted((path, _changed_ns(path) if is_folder else 0) for path, is_folder in _below(folder))
+
+
+def _below(folder: Path) -> Iterator[tuple[Path, bool]]:
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        yield folder, True
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _below(Path(entry.path))
+            elif entry.is_file(follow_symlinks=False) and entry.name != _LOCK:
+                yield Path(entry.path), False
+
+
+def _changed_ns(folder: Path) -> int:
+    try:
+        return folder.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
 
 
 def file(source: Path, target: Path) -> None:

@@ -276,6 +276,38 @@ def test_a_copy_is_of_one_moment_and_holds_nobody_up(tmp_path: Path) -> None:
     assert longest[0] < 5.0
 
 
+@pytest.mark.parametrize("missed", ["both", "the look after"])
+def test_a_listing_that_misses_a_file_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missed: str
+) -> None:
+    """A9, X3: an entry whose old file went while the folder was read, and whose new one was not shown, is copied."""
+    source = tmp_path / "spool"
+    source.mkdir()
+    (source / "1.spool").write_text("the entry")
+    listed, scandir, times = [], os.scandir, []
+
+    class Late:
+        """A listing that was read up to where nothing is any more, while the entry moved to a place before."""
+
+        def __init__(self, folder: Path) -> None:
+            (source / f"{len(times) + 1}.spool").rename(source / f"{len(times) + 2}.spool")
+            times.append(folder)
+
+        def __enter__(self) -> list[object]:
+            return []
+
+        def __exit__(self, *_: object) -> None: ...
+
+    def read(folder: Path) -> object:
+        listed.append(folder)
+        late = Path(folder) == source and len(listed) <= (2 if missed == "both" else 1)
+        return Late(folder) if late else scandir(folder)
+
+    monkeypatch.setattr(snapshot.os, "scandir", read)
+    snapshot.tree(source, tmp_path / "copy")
+    assert "the entry" in [path.read_text() for path in snapshot.files(tmp_path / "copy")]
+
+
 def test_a_spool_is_copied_while_its_files_come_and_go(tmp_path: Path) -> None:
     """A9, X3: an entry that moves from file to file is in the copy, whenever it moved."""
     source, stop = tmp_path / "spool", threading.Event()
@@ -288,12 +320,12 @@ def test_a_spool_is_copied_while_its_files_come_and_go(tmp_path: Path) -> None:
             number += 1
             (source / f"{number}.spool").write_text("the entry")
             (source / f"{number - 1}.spool").unlink()
-            time.sleep(0.001)
+            time.sleep(0.003)
 
     mover = threading.Thread(target=move)
     mover.start()
     try:
-        for copy in range(50):
+        for copy in range(100):
             snapshot.tree(source, tmp_path / str(copy))
             assert "the entry" in [path.read_text() for path in snapshot.files(tmp_path / str(copy))]
     finally:
