@@ -2,6 +2,7 @@
 
 import socket
 import struct
+from collections.abc import Callable
 from typing import Self
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -57,18 +58,25 @@ class Wire:
             return False
         return True
 
-    def frames(self, seconds: float) -> list[tuple[int, int, int, bytes]]:
-        """Kind, flags, stream and payload of what has come, until the end or a pause of *seconds*."""
+    def frames(
+        self, seconds: float, enough: Callable[[list[tuple[int, int, int, bytes]]], bool] = lambda _: False
+    ) -> list[tuple[int, int, int, bytes]]:
+        """Kind, flags, stream and payload of what has come, until *enough*, the end or a pause of *seconds*."""
         self._socket.settimeout(seconds)
         raw = b""
         try:
-            while piece := self._socket.recv(1 << 16):
+            while not enough(_parsed(raw)) and (piece := self._socket.recv(1 << 16)):
                 raw += piece
         except (TimeoutError, ConnectionError):
             pass
-        found = []
-        while len(raw) >= 9:
-            size = int.from_bytes(raw[:3], "big")
-            found.append((raw[3], raw[4], int.from_bytes(raw[5:9], "big"), raw[9 : 9 + size]))
-            raw = raw[9 + size :]
-        return found
+        return _parsed(raw)
+
+
+def _parsed(raw: bytes) -> list[tuple[int, int, int, bytes]]:
+    found, at = [], 0
+    while len(raw) - at >= 9:
+        size = int.from_bytes(raw[at : at + 3], "big")
+        stream = int.from_bytes(raw[at + 5 : at + 9], "big")
+        found.append((raw[at + 3], raw[at + 4], stream, raw[at + 9 : at + 9 + size]))
+        at += 9 + size
+    return found

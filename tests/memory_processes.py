@@ -12,6 +12,8 @@ from telha_planner.memory.store import Store
 from telha_planner.memory.writes import Writer
 
 PARAGRAPHS = ["alpha", "beta", "gamma"]
+FEWEST = 10
+"""Commits, and reads, that each makes however slow the machine is."""
 
 
 def _now() -> int:
@@ -30,7 +32,7 @@ def write(url: str, name: str, seconds: float, barrier: Barrier, report: "Queue[
         writer = Writer(store, _now)
         commits = []
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        while time.monotonic() < end or len(commits) < FEWEST:
             paragraphs = [f"{word} {len(commits)}" for word in PARAGRAPHS]
             commits.append(writer.write_documents(found[0].tenant, [a_document(name, paragraphs)]).tx)
         store.close()
@@ -47,7 +49,7 @@ def read(url: str, seconds: float, barrier: Barrier, report: "Queue[Any]") -> No
         store = Store.open(url, busy_timeout_ms=20_000)
         seen, reads = 0, 0
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        while time.monotonic() < end or reads < FEWEST:
             with store.reading(1) as connection:
                 last = clock.last_tx(connection, 1)
                 versions, newest = connection.execute(

@@ -39,13 +39,27 @@ def system(tmp_path: Path) -> Iterator[tuple[Path, dict[str, str]]]:
             up.wait(60)
 
 
-def kill(supervisor: int, part: str) -> None:
-    """SIGKILL the process of *part* under *supervisor*."""
+def running(supervisor: int, part: str) -> psutil.Process | None:
+    """The process of *part* under *supervisor*, while there is one."""
     for child in psutil.Process(supervisor).children():
-        if part in " ".join(child.cmdline()):
-            child.kill()
-            return
-    raise AssertionError(f"{part} does not run")
+        try:
+            if child.status() != psutil.STATUS_ZOMBIE and part in " ".join(child.cmdline()):
+                return child
+        except psutil.NoSuchProcess:
+            continue
+    return None
+
+
+def kill(supervisor: int, part: str) -> None:
+    """SIGKILL the process of *part* under *supervisor*, and wait for the next one."""
+    killed = running(supervisor, part)
+    assert killed is not None, f"{part} does not run"
+    killed.kill()
+    killed.wait(60)
+    deadline = time.monotonic() + 60
+    while running(supervisor, part) is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 class Load:
@@ -109,14 +123,14 @@ def test_no_acknowledged_trace_is_lost_or_doubled(system: tuple[Path, dict[str, 
                 load.until_answered(20)
                 load.killed = part
                 kill(int(connection["pid"]), part)
-                time.sleep(3)
+                load.until_answered(20)
             load.until_answered(20)
         finally:
             load.stop()
         assert len(set(load.answered)) == len(load.answered) > 50
         assert load.lost == []
         assert load.refused <= {"telha_planner"}
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 90
         while missing := set(load.answered) - stored(data):
             assert time.monotonic() < deadline, f"{len(missing)} of {len(load.answered)} traces never got there"
             time.sleep(0.5)

@@ -24,12 +24,12 @@ def test_two_processes_write_while_two_read(new_url: str) -> None:
     spawn = multiprocessing.get_context("spawn")
     barrier, report = spawn.Barrier(4), spawn.Queue()
     processes: list[Any] = [
-        spawn.Process(target=memory_processes.write, args=(new_url, name, 2.0, barrier, report)) for name in ("a", "b")
+        spawn.Process(target=memory_processes.write, args=(new_url, name, 0.7, barrier, report)) for name in ("a", "b")
     ]
-    processes += [spawn.Process(target=memory_processes.read, args=(new_url, 2.0, barrier, report)) for _ in range(2)]
+    processes += [spawn.Process(target=memory_processes.read, args=(new_url, 0.7, barrier, report)) for _ in range(2)]
     for process in processes:
         process.start()
-    reports = [report.get(timeout=60) for _ in processes]
+    reports = [report.get(timeout=120) for _ in processes]
     for process in processes:
         process.join(timeout=60)
     assert [what for kind, what in reports if kind == "error"] == []
@@ -50,7 +50,7 @@ def test_writers_of_the_same_content_leave_one(new_url: str) -> None:
     ]
     for process in processes:
         process.start()
-    reports = [report.get(timeout=60) for _ in processes]
+    reports = [report.get(timeout=120) for _ in processes]
     for process in processes:
         process.join(timeout=60)
     assert [what for kind, what in reports if kind == "error"] == []

@@ -16,7 +16,7 @@ import (
 )
 
 // The third ping too many ends a connection, and grpc-go sends one every ten seconds at most.
-const idle = 45 * time.Second
+const idle = 35 * time.Second
 
 func main() {
 	if err := run(os.Args[1]); err != nil {

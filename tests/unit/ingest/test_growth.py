@@ -12,11 +12,11 @@ from telha_planner.core.errors import RequestInvalid
 from telha_planner.ingest.document import TooManySpans
 from telha_planner.ingest.parse import parse
 
-SMALL = 5_000
+SMALL = 2_500
 TIMES = 6
 GROWTH = 2.5
 """Times as much as in proportion; a quadratic cost is six times as much, and measurements waver."""
-FREE_S = 0.15
+FREE_S = 0.08
 
 Made = Callable[[int], str]
 """A document of about so many characters."""
