@@ -7,6 +7,7 @@ import socket
 import stat
 import subprocess
 import time
+import urllib.request
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,6 +15,7 @@ from threading import Thread
 
 import psutil
 import pytest
+from ports import free_port
 from running_telha import TELHA, Up, start
 from telha_client import Client, Document
 
@@ -182,18 +184,20 @@ def test_sigterm_drains_and_a_restart_remembers(tmp_path: Path) -> None:
 def test_ctrl_c_answers_what_is_in_flight_and_a_second_one_ends_at_once(tmp_path: Path) -> None:
     """A1, A3: a write under way is finished and answered; a part that hangs cannot hold up who insists."""
     with ExitStack() as running:
-        first = _started(tmp_path, running)
+        config, port = tmp_path / "telha.toml", free_port()
+        config.write_text(f"[server]\nmetrics_port = {port}\n")
+        first = _started(tmp_path, running, "--config", str(config), "--embedder", "none")
         answers: list[str] = []
         client = running.enter_context(Client(first.grpc, first.key))
         assert client.memory.sources().items == ()
-        documents = [Document(name=f"{n}.txt", content=" ".join(map(str, range(n, n + 40_000)))) for n in range(8)]
+        documents = [Document(name=f"{n}.txt", content=" ".join(map(str, range(n, n + 20_000)))) for n in range(8)]
 
         def remember() -> None:
             answers.extend(document.outcome for document in client.memory.ingest(documents).documents)
 
         caller = Thread(target=remember)
         caller.start()
-        time.sleep(0.3)
+        assert _until(lambda: _gauge(port, "telha_writes_waiting") == 1)
         assert answers == []
         first.process.send_signal(signal.SIGINT)
         caller.join(60)
@@ -209,15 +213,22 @@ def test_ctrl_c_answers_what_is_in_flight_and_a_second_one_ends_at_once(tmp_path
         assert second.process.poll() is None
         second.process.send_signal(signal.SIGINT)
         assert second.process.wait(60) == -signal.SIGINT
-        assert _until(lambda: _gone(family), 5)
+        assert _until(lambda: _gone(family))
 
         third = _started(tmp_path, running)
         assert len(third.run("sources", "list", "--json").json["sources"]) == 8
 
 
-def _started(folder: Path, running: ExitStack) -> Up:
+def _gauge(port: int, name: str) -> float:
+    """What the planner's metrics say of *name*."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
+        lines = answer.read().decode().splitlines()
+    return next(float(line.split()[1]) for line in lines if line.startswith(f"{name} "))
+
+
+def _started(folder: Path, running: ExitStack, *words: str) -> Up:
     """A system that is killed at the latest when *running* ends."""
-    up = start(folder)
+    up = start(folder, *words)
     running.callback(up.process.wait)
     running.callback(up.process.kill)
     return up

@@ -92,7 +92,8 @@ def test_what_the_stream_still_holds_is_not_sent_again(valkey_server: ValkeyServ
             an_emitter(folder / "spool", valkey_server.url, settings.trace.writer, overdue_s=0.05) as (emitter, spool),
         ):
             sent = await append(spool, 10)
-            await asyncio.sleep(1)
+            await until(lambda: emitter.sent == 10)
+            await asyncio.sleep(0.4)  # eight times what makes a record overdue
             with valkey_server.client() as client:
                 assert (emitter.sent, client.xlen(STREAM)) == (10, 10)
                 gone = [client.xrange(STREAM)[at][0] for at in (2, 7)]
@@ -115,7 +116,8 @@ def test_a_stream_that_is_too_long_holds_planners_back(valkey_server: ValkeyServ
             sent = []
             for _ in range(30):
                 sent += await append(spool, 2)
-                await asyncio.sleep(0.01)
+                # Ever so many at once would go in one batch, however long the stream is.
+                await until(lambda count=len(sent): emitter.held_back or emitter.sent == count)
             with valkey_server.client() as client:
                 await until(lambda: emitter.held_back)
                 assert 20 <= client.xlen(STREAM) <= 30

@@ -217,9 +217,9 @@ def test_an_endpoint_that_is_slow_or_away_says_so(endpoint: Endpoint) -> None:
     endpoint.faults = [slow(0.5, endpoint.vectors)] * 5
     assert failure(impatient) == "the embedding endpoint did not answer in time"
     impatient.close()
-    away = Http(MODEL, "http://127.0.0.1:9/v1/embeddings", timeout_s=0.3)
+    away = Http(MODEL, "http://127.0.0.1:9/v1/embeddings", timeout_s=2)
     assert failure(away) == "the embedding endpoint cannot be reached"
     away.close()
-    wrong = Http(MODEL, "no address at all", timeout_s=0.3)
+    wrong = Http(MODEL, "no address at all", timeout_s=2)
     assert failure(wrong) == "the embedding endpoint cannot be reached"
     wrong.close()
