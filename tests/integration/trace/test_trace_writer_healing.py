@@ -117,7 +117,8 @@ def test_a_stream_that_is_too_long_holds_planners_back(valkey_server: ValkeyServ
             for _ in range(30):
                 sent += await append(spool, 2)
                 # Ever so many at once would go in one batch, however long the stream is.
-                await until(lambda count=len(sent): emitter.held_back or emitter.sent == count)
+                count = len(sent)
+                await until(lambda count=count: emitter.held_back or emitter.sent == count)
             with valkey_server.client() as client:
                 await until(lambda: emitter.held_back)
                 assert 20 <= client.xlen(STREAM) <= 30
