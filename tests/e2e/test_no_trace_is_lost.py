@@ -69,7 +69,7 @@ class Load:
     Attributes:
         killed: The parts that were killed, in order.
         answered: Trace ids of answered calls.
-        refused: Parts that were killed last before, or during, a call that was refused; the planner if it is among them.
+        refused: Parts killed last before, or during, a call that was refused; the planner if it is among them.
         lost: Traces of answered calls that were not found.
     """
 
