@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from telha_planner import why_not
-from telha_planner.core import explained, predicate, request, subject
+from telha_planner.core import explained, predicate, request, subject, suggestion
 from telha_planner.core.model import MAX_OFFSET
 from telha_planner.ingest import artifact, document
 from telha_planner.memory import keys
@@ -69,6 +69,8 @@ def comment(file: str, message: str, field: str | None = None) -> str:
         ("plan", "NodeQuery", "limit", f"1 to {request.MAX_FIND_LIMIT}."),
         ("plan", "QueryVector", "values", f"1 to {request.MAX_DIMENSIONS},"),
         ("plan", "Exclude", "trace_ids", f"1 to {request.MAX_EXCLUDED_TRACES}, none twice"),
+        ("suggestion", "Suggest", "weight_share", f"Absent: {suggestion.DEFAULT_WEIGHT_SHARE}."),
+        ("suggestion", "Suggestion", "steps", f"at most {suggestion.MOST_DOUBLINGS} times"),
         ("plan", "RecallStats", "pool_capped", f"at most {POOL_NODES}."),
         ("explanation", "Explanation", "spans", f"at most {explained.MAX_EXPLAINED},"),
         ("memory", "Document", "name", f"1 to {document.MAX_DOCUMENT_NAME_BYTES} bytes"),
@@ -145,4 +147,4 @@ def test_a_limit_in_the_contract_is_the_limit_in_the_code(file, message, field, 
 def test_every_limit_in_a_request_is_checked_above():
     """A1: a limit that is added to the contract must be added to this file."""
     stated = re.findall(r"//.*(?:at most|\d to) [\d,]*\d", "\n".join(TEXT.values()))
-    assert len(stated) == 61, "and then this number rises"
+    assert len(stated) == 62, "and then this number rises"

@@ -50,15 +50,19 @@ def context(
     expand_depth: given.Depth = None,
     legs: given.Legs = None,
     min_similarity: given.Floor = None,
+    exclude: given.Exclude = None,
     explain: given.Explain = False,
     why_not: given.WhyNot = None,
+    suggest: given.Suggest = False,
+    suggest_share: given.SuggestShare = None,
+    prompt: given.Prompt = False,
     address: given.Address = None,
     key: given.Key = None,
     data: given.Data = None,
     as_json: given.AsJson = False,
 ) -> None:
     """What should I remember before I act? Items by score, with their coordinates."""
-    from . import calls, output, render, subjects
+    from . import calls, output, render, render_suggestion, subjects
 
     options = calls.reading(
         valid_at,
@@ -75,11 +79,17 @@ def context(
         expand_depth=expand_depth,
         legs=calls.listed(legs),
         min_similarity=min_similarity,
+        exclude=exclude or None,
         explain=explain or None,
         why_not=subjects.read(why_not),
+        suggest=suggest_share if suggest_share is not None else suggest or None,
+        prompt=prompt or None,
     )
     with calls.opened(address, key, data, os.environ) as service:
         answer = service.context(options)
+    if prompt and not as_json:
+        output.show_text(answer["prompt"]["text"], render_suggestion.about_prompt(answer))
+        return
     output.show(answer, render.context, as_json=as_json)
 
 
@@ -98,9 +108,12 @@ def plan(
     expand_depth: given.Depth = None,
     legs: given.Legs = None,
     min_similarity: given.Floor = None,
+    exclude: given.Exclude = None,
     allow_ungrounded: given.Ungrounded = False,
     explain: given.Explain = False,
     why_not: given.WhyNot = None,
+    suggest: given.Suggest = False,
+    suggest_share: given.SuggestShare = None,
     address: given.Address = None,
     key: given.Key = None,
     data: given.Data = None,
@@ -124,9 +137,11 @@ def plan(
         expand_depth=expand_depth,
         legs=calls.listed(legs),
         min_similarity=min_similarity,
+        exclude=exclude or None,
         allow_ungrounded=allow_ungrounded or None,
         explain=explain or None,
         why_not=subjects.read(why_not),
+        suggest=suggest_share if suggest_share is not None else suggest or None,
     )
     with calls.opened(address, key, data, os.environ) as service:
         answer = service.plan(options)
@@ -154,6 +169,8 @@ def select(
     allow_ungrounded: given.Ungrounded = False,
     explain: given.Explain = False,
     why_not: given.WhyNot = None,
+    suggest: given.Suggest = False,
+    suggest_share: given.SuggestShare = None,
     address: given.Address = None,
     key: given.Key = None,
     data: given.Data = None,
@@ -173,6 +190,7 @@ def select(
         allow_ungrounded=allow_ungrounded or None,
         explain=explain or None,
         why_not=subjects.read(why_not),
+        suggest=suggest_share if suggest_share is not None else suggest or None,
     )
     with calls.opened(address, key, data, os.environ) as service:
         answer = service.select(fragments, told | options)

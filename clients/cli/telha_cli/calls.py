@@ -322,6 +322,9 @@ def problem_of(error: TelhaError, address: str) -> Problem:
                 else f"{error.below_floor:,} nodes were found and are"
             )
             hint = f"{found} below the floor of {error.min_similarity:g}: --min-similarity 0 switches it off"
+        if error.excluded:
+            before = f"{error.excluded:,} found and given before, by the calls that --exclude names"
+            hint = f"{before}; {hint}" if error.below_floor else before
     if error.request_id:
         extra["requestId"] = error.request_id
     if error.retry_after is not None:

@@ -115,6 +115,30 @@ Floor = Annotated[
         show_default=False,
     ),
 ]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exclude",
+        metavar="TRACE",
+        help="Leave out what this earlier call gave; may be repeated.",
+        show_default=False,
+    ),
+]
+Suggest = Annotated[
+    bool, typer.Option("--suggest", help="Show what other budgets would have packed, and the least that is enough.")
+]
+SuggestShare = Annotated[
+    float | None,
+    typer.Option(
+        "--suggest-share",
+        metavar="X",
+        help="Enough is what weighs this share of the heaviest, above 0 to 1; turns --suggest on. Default: 0.1.",
+        show_default=False,
+    ),
+]
+Prompt = Annotated[
+    bool, typer.Option("--prompt", help="Print one text for a model to read: numbered passages, fenced as data.")
+]
 Explain = Annotated[
     bool, typer.Option("--explain", help="Show each candidate too, and why it is in the plan or out of it.")
 ]

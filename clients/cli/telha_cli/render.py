@@ -60,7 +60,7 @@ def context(answer: Json) -> RenderableType:
             **{name: stats.get(name, 0) for name in ("capSkipped", "budgetSkipped", "unpackable", "spanLimitSkipped")},
         }
         parts += [_budget(stats["budget"], stats), _counts(counts)]
-    parts += [_proof(answer), *_explained(answer)]
+    parts += [_proof(answer), *_explained(answer), *_suggested(answer)]
     return Group(*parts)
 
 
@@ -74,7 +74,9 @@ def plan(answer: Json) -> RenderableType:
         "stranded": stats["budgetStrandedByCap"],
     }
     spans = _spans(answer["spans"]) if answer["spans"] else _why_empty(stats, "Nothing matches; the plan is empty.")
-    return Group(spans, _budget(budget, stats), _counts(stats), _proof(answer), *_explained(answer))
+    return Group(
+        spans, _budget(budget, stats), _counts(stats), _proof(answer), *_explained(answer), *_suggested(answer)
+    )
 
 
 def rows(titles: Sequence[str], lines: Sequence[Sequence[str]]) -> RenderableType:
@@ -121,11 +123,19 @@ def _explained(answer: Json) -> list[RenderableType]:
     return [] if told is None else [Text(""), render_explanation.explanation(told)]
 
 
+def _suggested(answer: Json) -> list[RenderableType]:
+    from . import render_suggestion
+
+    told = answer.get("suggestion")
+    return [] if told is None else [Text(""), render_suggestion.suggestion(told)]
+
+
 def _why_empty(stats: Json, without_pool: str) -> RenderableType:
     """Why nothing was packed: recall found nothing, or each span that it found is larger than a limit."""
     pool, applied = stats.get("poolSpans", 0), stats.get("applied", 0)
     if not pool:
-        return Text(without_pool, style="italic")
+        given = (stats.get("recall") or {}).get("excluded")
+        return Text("There is nothing new: it was given before." if given else without_pool, style="italic")
     reasons = []
 
     def larger(count: int) -> str:
@@ -227,6 +237,8 @@ def _budget(budget: Json, stats: Json) -> RenderableType:
         floor, best = recall["minSimilarity"], recall["bestEvidence"]
         line.append("\nfloor   ", style="dim").append(f"{recall['belowFloor']:,} found and left out as no evidence")
         line.append(f" (best {best:.2f}, floor {floor:g})", style="dim")
+    if recall.get("excluded"):
+        line.append("\nexclude ", style="dim").append(f"{recall['excluded']:,} found and left out as given before")
     return line
 
 

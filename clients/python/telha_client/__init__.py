@@ -80,6 +80,7 @@ from .results import (
     WrittenArtifacts,
     as_json,
 )
+from .suggestion import BudgetStep, Suggestion
 from .sync import Client
 from .tenancy import ApiKey, Deletion, NewKey, NewTenant, Removed, SpaceErasure, Tenant
 
@@ -88,6 +89,7 @@ __all__ = [
     "Artifact",
     "AsyncClient",
     "BudgetStats",
+    "BudgetStep",
     "Citation",
     "Clarification",
     "Client",
@@ -146,6 +148,7 @@ __all__ = [
     "SourceText",
     "SpaceErasure",
     "Span",
+    "Suggestion",
     "TelhaError",
     "Tenant",
     "Tls",

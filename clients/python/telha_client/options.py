@@ -21,6 +21,8 @@ class Limits(TypedDict, total=False):
         span_overhead_tokens: Tokens that the caller adds around each span.
         explain: Say of each candidate why it is in the plan or out of it; never alters the plan.
         why_not: What to ask "why is it not in the plan?" of, candidates or not, at most 32; never alters the plan.
+        suggest: Say what other budgets would have packed; a number is the share of the greatest weight from which on a
+            span is wanted, True the server's.
         timeout: Seconds for the whole call, repetitions included.
     """
 
@@ -31,6 +33,7 @@ class Limits(TypedDict, total=False):
     span_overhead_tokens: int | None
     explain: bool
     why_not: Sequence[WhyNot]
+    suggest: bool | float
     timeout: float | None
 
 

@@ -334,6 +334,10 @@ def _fill_limits(message: Any, options: Mapping[str, Any]) -> None:  # noqa: ANN
     for name in ("model", "max_frac_per_source", "span_overhead_tokens"):
         put(message, name, options.get(name))
     fill_explain(message, options)
+    wanted = options.get("suggest", False)
+    if wanted is not False and wanted is not None:
+        message.suggest.SetInParent()
+        put(message.suggest, "weight_share", None if wanted is True else wanted, "suggest")
 
 
 def _put_window(message: Any, valid_time: Instant | None, tx_time: Instant | None) -> None:  # noqa: ANN401 (as above)

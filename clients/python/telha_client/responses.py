@@ -42,6 +42,7 @@ from .results import (
     WrittenArtifact,
     WrittenArtifacts,
 )
+from .suggestion import Suggestion, suggested
 
 _MAX_EXACT = 2**53 - 1
 _OUTCOMES = {
@@ -54,13 +55,13 @@ _OUTCOMES = {
 def plan(raw: bytes) -> Plan:
     """From `PlanResponse`."""
     message = planner_pb2.PlanResponse.FromString(raw)
-    return planned(message.plan, _window(message.window), explained(message))
+    return planned(message.plan, _window(message.window), explained(message), suggested(message))
 
 
 def select(raw: bytes) -> Plan:
     """From `SelectResponse`."""
     message = planner_pb2.SelectResponse.FromString(raw)
-    return planned(message.plan, None, explained(message))
+    return planned(message.plan, None, explained(message), suggested(message))
 
 
 def context(raw: bytes) -> Context:
@@ -77,6 +78,7 @@ def context(raw: bytes) -> Context:
         plan_hash=message.plan_hash,
         window=_window(message.window),
         explanation=explained(message),
+        suggestion=suggested(message),
         prompt=_prompt(message.prompt) if message.HasField("prompt") else None,
     )
 
@@ -185,7 +187,12 @@ def traces(raw: bytes) -> Page[TraceSummary]:
     return Page(tuple(_summary(summary) for summary in message.traces), message.next_page_token)
 
 
-def planned(message: plan_pb2.EvidencePlan, window: Window | None, explanation: Explanation | None) -> Plan:
+def planned(
+    message: plan_pb2.EvidencePlan,
+    window: Window | None,
+    explanation: Explanation | None,
+    suggestion: Suggestion | None = None,
+) -> Plan:
     """From `EvidencePlan`."""
     spans = tuple(
         PlannedSpan(
@@ -208,6 +215,7 @@ def planned(message: plan_pb2.EvidencePlan, window: Window | None, explanation: 
         trace_id=message.trace_id,
         window=window,
         explanation=explanation,
+        suggestion=suggestion,
     )
 
 

@@ -16,6 +16,7 @@ from .commits import (
 from .explanation import Explanation
 from .inputs import Span
 from .prompt import Prompt
+from .suggestion import Suggestion
 
 __all__ = [
     "BudgetStats",
@@ -151,6 +152,7 @@ class Plan:
         plan_hash: `b3:` and 64 hexadecimal digits; `verify_hash` recomputes it.
         window: The instants read at; None for `select`.
         explanation: Why each candidate is in or out; None unless `explain` or `why_not` asked for it.
+        suggestion: What other budgets would have packed; None unless `suggest` asked for it.
     """
 
     plan_model: str
@@ -162,6 +164,7 @@ class Plan:
     trace_id: str
     window: Window | None
     explanation: Explanation | None = None
+    suggestion: Suggestion | None = None
 
     def __repr__(self) -> str:
         return (
@@ -254,6 +257,7 @@ class Context:
 
     Attributes:
         explanation: Why each candidate is in or out; None unless `explain` or `why_not` asked for it.
+        suggestion: What other budgets would have packed; None unless `suggest` asked for it.
         prompt: The items as one text; None unless `prompt` asked for it.
     """
 
@@ -264,6 +268,7 @@ class Context:
     plan_hash: str
     window: Window
     explanation: Explanation | None = None
+    suggestion: Suggestion | None = None
     prompt: Prompt | None = None
 
     def __repr__(self) -> str:

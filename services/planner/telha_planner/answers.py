@@ -8,6 +8,7 @@ from telha_planner.core.explained import Explanation
 from telha_planner.core.model import SpanClass, SpanRef
 from telha_planner.core.plan import EvidencePlan
 from telha_planner.core.request import Window
+from telha_planner.core.suggestion import Suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,23 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
+class Suggested:
+    """
+    What other budgets would have packed, and whether a caller may have them.
+
+    Attributes:
+        max_tokens: What to ask for, so that the smallest budget is applied; None without one.
+        greatest: The greatest budget that a call may have, as applied; None is no limit.
+        forbidden_by: What keeps a call from all that is wanted: `ceiling`, `context_window`, `max_spans`; or None.
+    """
+
+    suggestion: Suggestion
+    max_tokens: int | None
+    greatest: int | None
+    forbidden_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """
     The answer to Plan and Select.
@@ -84,7 +102,7 @@ class Answer:
         record: The trace record, to be made durable before the answer leaves; None when switched off.
         insufficient: The pool was empty and the caller did not allow that; the record still counts.
         tenant: Name of the caller's tenant, for counters and logs.
-        explanation: Where it was asked for.
+        explanation, suggestion: Where they were asked for.
     """
 
     plan: EvidencePlan
@@ -94,6 +112,7 @@ class Answer:
     insufficient: bool
     tenant: str = field(default="", kw_only=True)
     explanation: Explanation | None = field(default=None, kw_only=True)
+    suggestion: Suggested | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from typing import Any
 
 from telha_planner import resolution
-from telha_planner.answers import Answer, ContextAnswer, QueryAnswer
+from telha_planner.answers import Answer, ContextAnswer, QueryAnswer, Suggested
 from telha_planner.authentication import Authentication, Credentials
 from telha_planner.caller import Caller
 from telha_planner.columns.snapshot import Snapshot
@@ -44,6 +44,7 @@ from telha_planner.recall.recall import recall, recall_in_detail
 from telha_planner.recall.semantic import NO_VECTORS
 from telha_planner.resolution import Surface
 from telha_planner.select import select_pool
+from telha_planner.suggesting import suggested
 from telha_planner.trace.record import Circumstances, Rules, encode_record
 from telha_planner.why_not import Reader, explained_for
 
@@ -67,6 +68,7 @@ class Drafted:
     query: RecallQuery
     caller: Caller
     circumstances: Circumstances
+    suggestion: Suggested | None
 
 
 class Planning:
@@ -161,8 +163,16 @@ class Planning:
         insufficient = drafted.plan.stats.pool_spans == 0 and not request.allow_ungrounded
         trace_id, record = self._recorded("plan", drafted, sent, spans, insufficient=insufficient)
         window = _window(drafted.circumstances)
-        tenant, explanation = drafted.caller.tenant_name, drafted.explanation
-        return Answer(drafted.plan, window, trace_id, record, insufficient, tenant=tenant, explanation=explanation)
+        return Answer(
+            drafted.plan,
+            window,
+            trace_id,
+            record,
+            insufficient,
+            tenant=drafted.caller.tenant_name,
+            explanation=drafted.explanation,
+            suggestion=drafted.suggestion,
+        )
 
     def context(
         self,
@@ -198,6 +208,7 @@ class Planning:
             questions,
             tenant=tenant,
             explanation=drafted.explanation,
+            suggestion=drafted.suggestion,
             prompt=prompt_of(drafted.plan, items, self._filling.counter(drafted.plan)) if prompt else None,
         )
 
@@ -222,8 +233,16 @@ class Planning:
             explanation=selected.explanation,
             error=_error(insufficient=insufficient),
         )
-        tenant, explanation = caller.tenant_name, selected.explanation
-        return Answer(plan, Window(), trace_id, record, insufficient, tenant=tenant, explanation=explanation)
+        return Answer(
+            plan,
+            Window(),
+            trace_id,
+            record,
+            insufficient,
+            tenant=caller.tenant_name,
+            explanation=selected.explanation,
+            suggestion=selected.suggestion,
+        )
 
     def query(self, credential: str, request: QueryRequest) -> QueryAnswer:
         """
@@ -296,6 +315,7 @@ class Planning:
                     reader = Reader(self._store, caller.tenant, caller.spaces)
                     explanation = explained_for(request, reckoning, origin, reader)
                     self._stage("explain", time.perf_counter() - selected)
+                suggestion = suggested(packed, limits, request.suggest)
             except (TextErased, PropertiesErased, TenantDeleted):
                 continue
             self._stage("recall", between - began)
@@ -311,7 +331,7 @@ class Planning:
                 last_tx=last_tx,
                 exclusions=() if query.exclusions is None else query.exclusions.spans,
             )
-            return Drafted(plan, explanation, packed.rows, recalled, snapshot, query, caller, circumstances)
+            return Drafted(plan, explanation, packed.rows, recalled, snapshot, query, caller, circumstances, suggestion)
         raise Unavailable(part="a source that is being erased")
 
     def _embedded(

@@ -4,6 +4,7 @@ What a request means before anything is read: defaults, ceilings, instants, spac
 Each surface differs from the others only here (requirement C1); after this step a plan is a plan.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -91,6 +92,18 @@ class Limits:
             context_window=self.context_window,
             estimate=estimated,
         )
+
+    def greatest(self, *, estimated: bool) -> tuple[int, str] | None:
+        """The greatest budget that a request may have, and what limits it; None if nothing does."""
+        limits = [(self.surface.ceiling_tokens, "ceiling")]
+        if self.context_window is not None:
+            limits.append((self.context_window // 2, "context_window"))
+        known = [(limit, name) for limit, name in limits if limit is not None]
+        if not known:
+            return None
+        limit, name = min(known)
+        factor = budgets.ESTIMATE_SAFETY if estimated else 1.0
+        return math.floor(limit * factor), name
 
     def largest_window(self) -> int:
         """Tokens above which a window could never be packed: B and the source cap, less the overhead."""

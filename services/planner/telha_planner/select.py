@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from telha_planner import resolution
+from telha_planner.answers import Suggested
 from telha_planner.config import PlannerConfig
 from telha_planner.core.explained import Explanation
 from telha_planner.core.plan import EvidencePlan, RecallStats
@@ -20,6 +21,7 @@ from telha_planner.fragments import columns_of, read_fragments
 from telha_planner.models.tokenizers import Tokenizers
 from telha_planner.packing import Packed, finish, pack, weighed
 from telha_planner.pool_subjects import subjects_in_pool
+from telha_planner.suggesting import suggested
 from telha_planner.trace.record import PoolEntry
 
 
@@ -30,12 +32,13 @@ class Selected:
 
     Attributes:
         entries: The rows that entered Phase B, for the trace, in the order sent.
-        explanation: Where the request asks for it.
+        explanation, suggestion: Where the request asks for them.
     """
 
     plan: EvidencePlan
     entries: tuple[PoolEntry, ...]
     explanation: Explanation | None
+    suggestion: Suggested | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,8 @@ def select_pool(request: SelectRequest, config: PlannerConfig, tokenizers: Token
     packed = pack(pool, fragments.estimated, limits, config.planner.dedup_overlap)
     texts = [fragments.texts[row] for row in packed.rows.tolist()]
     plan = finish(packed, texts, fragments.tokenizer, fragments.stats)
-    return Selected(plan, fragments.entries, _explanation(request, packed, config))
+    explanation, suggestion = _explanation(request, packed, config), suggested(packed, limits, request.suggest)
+    return Selected(plan, fragments.entries, explanation, suggestion)
 
 
 def reselect(
@@ -90,7 +94,8 @@ def reselect(
     pool = weighed(columns, np.array([entry.tokens for entry in entries], dtype=np.int64), config.planner)
     packed = pack(pool, np.full(len(pool), counted.estimated), limits, config.planner.dedup_overlap)
     plan = finish(packed, [""] * len(packed.rows), counted.tokenizer, counted.stats)
-    return Selected(plan, tuple(entries), _explanation(request, packed, config))
+    explanation, suggestion = _explanation(request, packed, config), suggested(packed, limits, request.suggest)
+    return Selected(plan, tuple(entries), explanation, suggestion)
 
 
 def _explanation(request: SelectRequest, packed: Packed, config: PlannerConfig) -> Explanation | None:

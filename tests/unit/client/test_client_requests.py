@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from telha.context.v1 import context_pb2
 from telha.memory.v1 import memory_pb2
-from telha.planner.v1 import explanation_pb2, plan_pb2, planner_pb2
+from telha.planner.v1 import explanation_pb2, plan_pb2, planner_pb2, suggestion_pb2
 from telha_client import (
     Clarification,
     Document,
@@ -52,6 +52,7 @@ def test_every_option_of_a_plan_has_its_field():
             "allow_ungrounded": True,
             "explain": True,
             "exclude": [SOURCE],
+            "suggest": 0.25,
             "why_not": [WhyNot("a.md", section="Refunds"), WhyNot(span=Span(SOURCE, 7, 0, 5))],
             "timeout": 2.5,
         },
@@ -72,6 +73,7 @@ def test_every_option_of_a_plan_has_its_field():
         allow_ungrounded=True,
         explain=True,
         exclude=plan_pb2.Exclude(trace_ids=[SOURCE]),
+        suggest=suggestion_pb2.Suggest(weight_share=0.25),
         why_not=[
             explanation_pb2.Subject(source=explanation_pb2.SourceSubject(source="a.md", section="Refunds")),
             explanation_pb2.Subject(span=plan_pb2.SpanRef(source_id=SOURCE, source_version_tx=7, start=0, end=5)),

@@ -11,6 +11,7 @@ from telha_gateway.dto.explanation import Explain, Explanation, WhyNots, explain
 from telha_gateway.dto.plans import LegCounts, PlanStats, ReadWindow
 from telha_gateway.dto.prompt import Prompt, prompt_answer
 from telha_gateway.dto.shape import Given, Micros, PlanHash, Sent, Uuid
+from telha_gateway.dto.suggestion import Suggest, Suggestion, suggest_message, suggested
 
 
 class Include(Sent):
@@ -43,6 +44,7 @@ class ContextRequest(Sent):
     exclude: planning.Exclude | None = None
     explain: Explain | None = None
     why_not: WhyNots | None = None
+    suggest: Suggest | None = None
 
 
 class ItemSource(Given):
@@ -125,7 +127,8 @@ class ContextItems(Given, kw_only=True):
     plan_hash: PlanHash
     window: ReadWindow
     explanation: Annotated[Explanation, Meta(description="If the request asked for one.")] | None = None
-    prompt: Prompt | None = None
+    suggestion: Annotated[Suggestion, Meta(description="If the request asked for one.")] | None = None
+    prompt: Annotated[Prompt, Meta(description="If `include.prompt` asked for it.")] | None = None
 
 
 def context_message(body: ContextRequest) -> context_pb2.BuildRequest:
@@ -147,6 +150,7 @@ def context_message(body: ContextRequest) -> context_pb2.BuildRequest:
         exclude=planning.exclude_message(body.exclude),
         explain=bool(body.explain),
         why_not=subjects(body.why_not),
+        suggest=suggest_message(body.suggest),
     )
 
 
@@ -160,6 +164,7 @@ def context_answer(message: context_pb2.BuildResponse, *, open_questions: bool) 
         plan_hash=message.plan_hash,
         window=plans.window(message.window),
         explanation=explained(message),
+        suggestion=suggested(message),
         prompt=prompt_answer(message),
     )
 

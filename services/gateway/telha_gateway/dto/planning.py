@@ -23,6 +23,7 @@ from telha_gateway.dto.shape import (
     Uuid,
     told,
 )
+from telha_gateway.dto.suggestion import Suggest, suggest_message
 from telha_gateway.instants import instant
 
 LegName = Literal["structured", "semantic", "lexical"]
@@ -147,6 +148,7 @@ class PlanRequest(Sent):
     exclude: Exclude | None = None
     explain: Explain | None = None
     why_not: WhyNots | None = None
+    suggest: Suggest | None = None
 
 
 class Fragment(Sent):
@@ -176,6 +178,7 @@ class SelectRequest(Sent):
     allow_ungrounded: Ungrounded | None = None
     explain: Explain | None = None
     why_not: WhyNots | None = None
+    suggest: Suggest | None = None
 
 
 def plan_message(body: PlanRequest) -> planner_pb2.PlanRequest:
@@ -195,6 +198,7 @@ def plan_message(body: PlanRequest) -> planner_pb2.PlanRequest:
         allow_ungrounded=bool(body.allow_ungrounded),
         explain=bool(body.explain),
         why_not=subjects(body.why_not),
+        suggest=suggest_message(body.suggest),
         min_similarity=body.min_similarity,
         exclude=exclude_message(body.exclude),
     )
@@ -212,6 +216,7 @@ def select_message(body: SelectRequest) -> planner_pb2.SelectRequest:
         allow_ungrounded=bool(body.allow_ungrounded),
         explain=bool(body.explain),
         why_not=subjects(body.why_not),
+        suggest=suggest_message(body.suggest),
     )
 
 

@@ -8,6 +8,7 @@ from telha.planner.v1 import plan_pb2, planner_pb2
 from telha_gateway.dto.coordinates import CLASS_NAMES, UNKNOWN_CLASS, ClassField, SpanPlace, place
 from telha_gateway.dto.explanation import Explanation, explained
 from telha_gateway.dto.shape import Given, Micros, PlanHash, Uuid
+from telha_gateway.dto.suggestion import Suggestion, suggested
 
 
 class ReadWindow(Given):
@@ -99,6 +100,7 @@ class Selection(Given, kw_only=True):
         Uuid | None, Meta(description="Absent where the server does not require traces and could not keep this one.")
     ] = None
     explanation: Annotated[Explanation, Meta(description="If the request asked for one.")] | None = None
+    suggestion: Annotated[Suggestion, Meta(description="If the request asked for one.")] | None = None
 
 
 class EvidencePlan(Selection, kw_only=True):
@@ -119,16 +121,19 @@ def plan_answer(message: planner_pb2.PlanResponse) -> EvidencePlan:
         plan_hash=plan.plan_hash,
         trace_id=plan.trace_id or None,
         explanation=explained(message),
+        suggestion=suggested(message),
         window=window(message.window),
     )
 
 
 def select_answer(message: planner_pb2.SelectResponse) -> Selection:
     """The JSON shape of the answer to Select."""
-    return selection(message.plan, explained(message))
+    return selection(message.plan, explained(message), suggested(message))
 
 
-def selection(plan: plan_pb2.EvidencePlan, explanation: Explanation | None = None) -> Selection:
+def selection(
+    plan: plan_pb2.EvidencePlan, explanation: Explanation | None = None, suggestion: Suggestion | None = None
+) -> Selection:
     """The JSON shape of a plan but for the instants that it was read at."""
     return Selection(
         plan_model=plan.plan_model,
@@ -139,6 +144,7 @@ def selection(plan: plan_pb2.EvidencePlan, explanation: Explanation | None = Non
         plan_hash=plan.plan_hash,
         trace_id=plan.trace_id or None,
         explanation=explanation,
+        suggestion=suggestion,
     )
 
 

@@ -26,6 +26,18 @@ class Budget(NamedTuple):
     applied: int
 
 
+def asked_for(applied: int, *, estimate: bool) -> int:
+    """The least request of which *applied* tokens are left; without ceiling and context window."""
+    if not estimate:
+        return applied
+    wanted = math.ceil(applied / ESTIMATE_SAFETY)
+    while wanted > 0 and math.floor((wanted - 1) * ESTIMATE_SAFETY) >= applied:
+        wanted -= 1
+    while math.floor(wanted * ESTIMATE_SAFETY) < applied:
+        wanted += 1
+    return wanted
+
+
 def resolve(
     requested: int | None, default: int, ceiling: int | None, context_window: int | None, estimate: bool
 ) -> Budget:

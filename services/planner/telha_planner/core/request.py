@@ -89,6 +89,8 @@ class PlanRequest:
         explain: Say of each candidate why it is in the plan or out of it; never alters the plan.
         why_not: Subjects of which it is to be said why they are in the plan or out of it, at most 32.
         exclusions: Spans that were given before and are left out, with their duplicates; their order does not matter.
+        suggest: Say what other budgets would have packed: the share of the greatest weight from which a span is wanted,
+            (0, 1]; None does not.
     """
 
     question: str | None = None
@@ -111,6 +113,7 @@ class PlanRequest:
     explain: bool = False
     why_not: tuple[Subject, ...] = ()
     exclusions: tuple[SpanRef, ...] = ()
+    suggest: float | None = None
 
     def __post_init__(self) -> None:
         if self.question is None and self.find is None and self.vector is None:
@@ -135,6 +138,7 @@ class PlanRequest:
         if len(self.exclusions) > MAX_EXCLUSIONS:
             rule = f"must name traces that gave at most {MAX_EXCLUSIONS:,} spans together"
             raise RequestInvalid(field="exclude.trace_ids", rule=rule)
+        check_suggest(self.suggest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,10 +218,12 @@ class SelectRequest:
     allow_ungrounded: bool = False
     explain: bool = False
     why_not: tuple[Subject, ...] = ()
+    suggest: float | None = None
 
     def __post_init__(self) -> None:
         check_question(self.question)
         check_subjects(self.why_not)
+        check_suggest(self.suggest)
         if len(self.pool) > MAX_FRAGMENTS:
             raise RequestInvalid(field="pool", rule=f"must hold at most {MAX_FRAGMENTS:,} fragments")
         check_limits(self.max_tokens, self.max_spans, self.max_frac_per_source, self.span_overhead_tokens)
@@ -372,6 +378,12 @@ def check_subjects(subjects: Sequence[Subject]) -> None:
             check_name(f"why_not[{index}].source.source", subject.source, MAX_SUBJECT_BYTES)
             if subject.section:
                 check_name(f"why_not[{index}].source.section", subject.section, MAX_SUBJECT_BYTES)
+
+
+def check_suggest(weight_share: float | None) -> None:
+    """Refuse a share of the greatest weight outside (0, 1]; None passes."""
+    if weight_share is not None and not 0 < weight_share <= 1:
+        raise RequestInvalid(field="suggest.weight_share", rule="must be above 0 and at most 1")
 
 
 def check_excluded_traces(trace_ids: Sequence[str]) -> None:

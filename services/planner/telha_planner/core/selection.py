@@ -71,7 +71,26 @@ def select(pool: Pool, rule: PackingRule) -> Selection:
     version_starts = source_starts | _changes(pool.version)
     weight_key = descending_key(pool.weight)
     kept = deduplicate(pool, version_starts, weight_key, rule.dedup_overlap)
-    return _pack(pool, np.cumsum(source_starts), weight_key, kept, rule)
+    return _pack(pool, np.cumsum(source_starts), kept, rule)
+
+
+def repack(pool: Pool, selection: Selection, rule: PackingRule) -> Selection:
+    """
+    Decide as `select` does, under other limits but the same threshold of overlap.
+
+    What deduplication left depends on none of the limits, so it is taken from *selection*.
+    """
+    if not len(pool):
+        return selection
+    source_starts = _changes(pool.source_hi, pool.source_lo)
+    return _pack(pool, np.cumsum(source_starts), selection.outcome != Outcome.DEDUPED, rule)
+
+
+def packing_order(pool: Pool, rows: Int64, span_overhead_tokens: int) -> Int64:
+    """The ascending *rows* in the order in which they are packed: by density, then weight, then coordinate."""
+    with np.errstate(all="ignore"):
+        density = pool.weight[rows] / np.maximum(pool.tokens[rows] + span_overhead_tokens, 1)
+    return rows[np.lexsort((descending_key(pool.weight[rows]), descending_key(density)))]
 
 
 def _changes(*columns: npt.NDArray[np.generic]) -> Bool:
@@ -116,16 +135,13 @@ def _ranks(texts: Sequence[str]) -> Int64:
     return np.fromiter((rank[text] for text in texts), dtype=np.int64, count=len(texts))
 
 
-def _pack(pool: Pool, source: Int64, weight_key: Int64, kept: Bool, rule: PackingRule) -> Selection:
+def _pack(pool: Pool, source: Int64, kept: Bool, rule: PackingRule) -> Selection:
     """Scan the kept rows by density and give every row its outcome."""
     tokens = pool.tokens + rule.span_overhead_tokens
     outcome = np.where(kept, np.uint8(Outcome.BUDGET_SKIPPED), np.uint8(Outcome.DEDUPED))
     oversized = tokens > rule.budget
     outcome[kept & oversized] = Outcome.UNPACKABLE
-    rows = np.flatnonzero(kept & ~oversized)
-    with np.errstate(all="ignore"):
-        density = pool.weight[rows] / np.maximum(tokens[rows], 1)
-    order = rows[np.lexsort((weight_key[rows], descending_key(density)))]
+    order = packing_order(pool, np.flatnonzero(kept & ~oversized), rule.span_overhead_tokens)
 
     left = rule.budget
     cap = math.floor(rule.max_frac_per_source * rule.budget)

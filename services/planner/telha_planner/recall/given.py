@@ -1,5 +1,5 @@
 """
-What earlier plans gave, as recall sees it (docs/scoring.md section 8).
+What earlier plans gave, as recall sees it (docs/continuation.md).
 
 Such spans do not enter the pool, and a node of nothing else takes nobody's place in a leg.
 Rule 1: it changes no score. What was found before still says where else to look: expansion starts from it, and what is

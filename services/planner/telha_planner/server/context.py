@@ -18,6 +18,7 @@ from .quota import Quota
 from .trace_reader import TraceReader
 from .translate_context import PROMPT, build_response, read_build
 from .translate_explanation import explain
+from .translate_suggestion import suggest
 from .wire import decode
 
 
@@ -74,7 +75,8 @@ class ContextSurface:
             started = time.perf_counter()
             answer = self._planning.context(credential, request, sent, question, prompt=PROMPT in wanted)
             planner_ms = (time.perf_counter() - started) * 1000
-            return answer, planner_ms, explain(build_response(answer, wanted), answer, self._max_message_bytes)
+            response = suggest(build_response(answer, wanted), answer)
+            return answer, planner_ms, explain(response, answer, self._max_message_bytes)
 
         answer, planner_ms, response = await self._earlier.run(work, call)
         kept = await proven(self._records, answer, call, self._meters)

@@ -21,6 +21,7 @@ from .replay import Replays
 from .trace_reader import TraceReader
 from .translate_explanation import explain
 from .translate_plan import plan_message, read_plan, read_select, window_message
+from .translate_suggestion import suggest
 from .wire import decode
 
 R = TypeVar("R", planner_pb2.PlanResponse, planner_pb2.SelectResponse)
@@ -99,7 +100,7 @@ class PlannerSurface:
             answer = self._planning.plan(credential, request, sent, question)
             plan = plan_message(answer.plan, answer.trace_id)
             response = planner_pb2.PlanResponse(plan=plan, window=window_message(answer.window))
-            return answer, explain(response, answer, self._max_message_bytes)
+            return answer, explain(suggest(response, answer), answer, self._max_message_bytes)
 
         return await self._answered(work, call)
 
@@ -111,7 +112,7 @@ class PlannerSurface:
             request, sent = read_select(decode(planner_pb2.SelectRequest, raw))
             answer = self._planning.select(credential, request, sent)
             response = planner_pb2.SelectResponse(plan=plan_message(answer.plan, answer.trace_id))
-            return answer, explain(response, answer, self._max_message_bytes)
+            return answer, explain(suggest(response, answer), answer, self._max_message_bytes)
 
         return await self._answered(work, call)
 

@@ -26,6 +26,7 @@ from telha_planner.core.request import (
 
 from .translate_properties import read_conditions
 from .translate_subjects import read_subjects
+from .translate_suggestion import read_suggest
 
 _LEGS: dict[int, Leg] = {
     plan_pb2.LEG_STRUCTURED: Leg.STRUCTURED,
@@ -234,6 +235,8 @@ def _read_explain(message: Asking | planner_pb2.SelectRequest, fields: dict[str,
         fields["explain"] = sent["explain"] = True
     if message.why_not:
         fields["why_not"], sent["whyNot"] = read_subjects(message.why_not)
+    if message.HasField("suggest"):
+        fields["suggest"], sent["suggest"] = read_suggest(message.suggest)
 
 
 def _read_budget(budget: plan_pb2.Budget, fields: dict[str, Any], sent: Sent) -> None:

@@ -24,39 +24,40 @@ _sym_db = _symbol_database.Default()
 
 from telha.planner.v1 import explanation_pb2 as telha_dot_planner_dot_v1_dot_explanation__pb2
 from telha.planner.v1 import plan_pb2 as telha_dot_planner_dot_v1_dot_plan__pb2
+from telha.planner.v1 import suggestion_pb2 as telha_dot_planner_dot_v1_dot_suggestion__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1etelha/context/v1/context.proto\x12\x10telha.context.v1\x1a\"telha/planner/v1/explanation.proto\x1a\x1btelha/planner/v1/plan.proto\"\xeb\x05\n\x0c\x42uildRequest\x12\x15\n\x08question\x18\x01 \x01(\tH\x00\x88\x01\x01\x12/\n\x05query\x18\x02 \x01(\x0b\x32\x1b.telha.planner.v1.NodeQueryH\x01\x88\x01\x01\x12\x32\n\x06vector\x18\x03 \x01(\x0b\x32\x1d.telha.planner.v1.QueryVectorH\x02\x88\x01\x01\x12\x19\n\x0c\x65xpand_depth\x18\x04 \x01(\rH\x03\x88\x01\x01\x12-\n\x06window\x18\x05 \x01(\x0b\x32\x18.telha.planner.v1.WindowH\x04\x88\x01\x01\x12-\n\x06\x62udget\x18\x06 \x01(\x0b\x32\x18.telha.planner.v1.BudgetH\x05\x88\x01\x01\x12\x12\n\x05model\x18\x07 \x01(\tH\x06\x88\x01\x01\x12\x0e\n\x06spaces\x18\x08 \x03(\t\x12 \n\x13max_frac_per_source\x18\t \x01(\x01H\x07\x88\x01\x01\x12!\n\x14span_overhead_tokens\x18\n \x01(\x03H\x08\x88\x01\x01\x12#\n\x04legs\x18\x0b \x03(\x0e\x32\x15.telha.planner.v1.Leg\x12/\n\x07include\x18\x0c \x01(\x0b\x32\x19.telha.context.v1.IncludeH\t\x88\x01\x01\x12\x1b\n\x0emin_similarity\x18\r \x01(\x01H\n\x88\x01\x01\x12\x0f\n\x07\x65xplain\x18\x0e \x01(\x08\x12*\n\x07why_not\x18\x0f \x03(\x0b\x32\x19.telha.planner.v1.Subject\x12*\n\x07\x65xclude\x18\x10 \x01(\x0b\x32\x19.telha.planner.v1.ExcludeB\x0b\n\t_questionB\x08\n\x06_queryB\t\n\x07_vectorB\x0f\n\r_expand_depthB\t\n\x07_windowB\t\n\x07_budgetB\x08\n\x06_modelB\x16\n\x14_max_frac_per_sourceB\x17\n\x15_span_overhead_tokensB\n\n\x08_includeB\x11\n\x0f_min_similarity\"\x97\x01\n\x07Include\x12\x1b\n\x0eopen_questions\x18\x01 \x01(\x08H\x00\x88\x01\x01\x12\x13\n\x06scores\x18\x02 \x01(\x08H\x01\x88\x01\x01\x12\x12\n\x05stats\x18\x03 \x01(\x08H\x02\x88\x01\x01\x12\x13\n\x06prompt\x18\x04 \x01(\x08H\x03\x88\x01\x01\x42\x11\n\x0f_open_questionsB\t\n\x07_scoresB\x08\n\x06_statsB\t\n\x07_prompt\"d\n\nItemSource\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\x19\n\x11source_version_tx\x18\x02 \x01(\x03\x12\r\n\x05start\x18\x03 \x01(\x04\x12\x0b\n\x03\x65nd\x18\x04 \x01(\x04\x12\x0c\n\x04name\x18\x05 \x01(\t\"=\n\tValidTime\x12\x10\n\x08start_us\x18\x01 \x01(\x03\x12\x13\n\x06\x65nd_us\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\t\n\x07_end_us\"?\n\x14PendingClarification\x12\x18\n\x10\x63larification_id\x18\x01 \x01(\t\x12\r\n\x05state\x18\x02 \x01(\t\"\xbd\x02\n\x04Item\x12\x0c\n\x04text\x18\x01 \x01(\t\x12,\n\x06source\x18\x02 \x01(\x0b\x32\x1c.telha.context.v1.ItemSource\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12\x36\n\nspan_class\x18\x04 \x01(\x0e\x32\x1b.telha.planner.v1.SpanClassR\x05\x63lass\x12\x12\n\x05score\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12/\n\nvalid_time\x18\x06 \x01(\x0b\x32\x1b.telha.context.v1.ValidTime\x12J\n\x15pending_clarification\x18\x07 \x01(\x0b\x32&.telha.context.v1.PendingClarificationH\x01\x88\x01\x01\x42\x08\n\x06_scoreB\x18\n\x16_pending_clarification\"Q\n\x08\x43itation\x12\x0e\n\x06number\x18\x01 \x01(\r\x12\x0c\n\x04item\x18\x02 \x01(\r\x12\'\n\x04span\x18\x03 \x01(\x0b\x32\x19.telha.planner.v1.SpanRef\"\xa5\x01\n\x06Prompt\x12\x0e\n\x06\x66ormat\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x0e\n\x06tokens\x18\x03 \x01(\x04\x12\x11\n\ttokenizer\x18\x04 \x01(\t\x12-\n\tcitations\x18\x05 \x03(\x0b\x32\x1a.telha.context.v1.Citation\x12+\n\x08left_out\x18\x06 \x03(\x0b\x32\x19.telha.planner.v1.SpanRef\"I\n\x0cOpenQuestion\x12\x18\n\x10\x63larification_id\x18\x01 \x01(\t\x12\r\n\x05state\x18\x02 \x01(\t\x12\x10\n\x08question\x18\x03 \x01(\t\"Q\n\x0b\x42udgetStats\x12\x11\n\trequested\x18\x01 \x01(\x04\x12\x0f\n\x07\x61pplied\x18\x02 \x01(\x04\x12\x0c\n\x04used\x18\x03 \x01(\x04\x12\x10\n\x08stranded\x18\x04 \x01(\x04\"\xfe\x02\n\x0c\x43ontextStats\x12)\n\x04legs\x18\x01 \x01(\x0b\x32\x1b.telha.planner.v1.LegCounts\x12\x12\n\ncandidates\x18\x02 \x01(\x04\x12\x15\n\rdedup_dropped\x18\x03 \x01(\x04\x12\x13\n\x0b\x63\x61p_skipped\x18\x04 \x01(\x04\x12\x16\n\x0e\x62udget_skipped\x18\x05 \x01(\x04\x12\x12\n\nunpackable\x18\x06 \x01(\x04\x12\x1a\n\x12span_limit_skipped\x18\x07 \x01(\x04\x12-\n\x06\x62udget\x18\x08 \x01(\x0b\x32\x1d.telha.context.v1.BudgetStats\x12\x1f\n\x12vector_leg_skipped\x18\t \x01(\tH\x00\x88\x01\x01\x12\x16\n\x0etoken_estimate\x18\n \x01(\x08\x12\x11\n\ttokenizer\x18\x0b \x01(\t\x12)\n\x04plan\x18\x0c \x01(\x0b\x32\x1b.telha.planner.v1.PlanStatsB\x15\n\x13_vector_leg_skipped\"\xe9\x02\n\rBuildResponse\x12%\n\x05items\x18\x01 \x03(\x0b\x32\x16.telha.context.v1.Item\x12\x36\n\x0eopen_questions\x18\x02 \x03(\x0b\x32\x1e.telha.context.v1.OpenQuestion\x12\x32\n\x05stats\x18\x03 \x01(\x0b\x32\x1e.telha.context.v1.ContextStatsH\x00\x88\x01\x01\x12\x10\n\x08trace_id\x18\x04 \x01(\t\x12\x11\n\tplan_hash\x18\x05 \x01(\t\x12(\n\x06window\x18\x06 \x01(\x0b\x32\x18.telha.planner.v1.Window\x12\x32\n\x0b\x65xplanation\x18\x07 \x01(\x0b\x32\x1d.telha.planner.v1.Explanation\x12-\n\x06prompt\x18\t \x01(\x0b\x32\x18.telha.context.v1.PromptH\x01\x88\x01\x01\x42\x08\n\x06_statsB\t\n\x07_prompt2S\n\x07\x43ontext\x12H\n\x05\x42uild\x12\x1e.telha.context.v1.BuildRequest\x1a\x1f.telha.context.v1.BuildResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1etelha/context/v1/context.proto\x12\x10telha.context.v1\x1a\"telha/planner/v1/explanation.proto\x1a\x1btelha/planner/v1/plan.proto\x1a!telha/planner/v1/suggestion.proto\"\x97\x06\n\x0c\x42uildRequest\x12\x15\n\x08question\x18\x01 \x01(\tH\x00\x88\x01\x01\x12/\n\x05query\x18\x02 \x01(\x0b\x32\x1b.telha.planner.v1.NodeQueryH\x01\x88\x01\x01\x12\x32\n\x06vector\x18\x03 \x01(\x0b\x32\x1d.telha.planner.v1.QueryVectorH\x02\x88\x01\x01\x12\x19\n\x0c\x65xpand_depth\x18\x04 \x01(\rH\x03\x88\x01\x01\x12-\n\x06window\x18\x05 \x01(\x0b\x32\x18.telha.planner.v1.WindowH\x04\x88\x01\x01\x12-\n\x06\x62udget\x18\x06 \x01(\x0b\x32\x18.telha.planner.v1.BudgetH\x05\x88\x01\x01\x12\x12\n\x05model\x18\x07 \x01(\tH\x06\x88\x01\x01\x12\x0e\n\x06spaces\x18\x08 \x03(\t\x12 \n\x13max_frac_per_source\x18\t \x01(\x01H\x07\x88\x01\x01\x12!\n\x14span_overhead_tokens\x18\n \x01(\x03H\x08\x88\x01\x01\x12#\n\x04legs\x18\x0b \x03(\x0e\x32\x15.telha.planner.v1.Leg\x12/\n\x07include\x18\x0c \x01(\x0b\x32\x19.telha.context.v1.IncludeH\t\x88\x01\x01\x12\x1b\n\x0emin_similarity\x18\r \x01(\x01H\n\x88\x01\x01\x12\x0f\n\x07\x65xplain\x18\x0e \x01(\x08\x12*\n\x07why_not\x18\x0f \x03(\x0b\x32\x19.telha.planner.v1.Subject\x12*\n\x07\x65xclude\x18\x10 \x01(\x0b\x32\x19.telha.planner.v1.Exclude\x12*\n\x07suggest\x18\x11 \x01(\x0b\x32\x19.telha.planner.v1.SuggestB\x0b\n\t_questionB\x08\n\x06_queryB\t\n\x07_vectorB\x0f\n\r_expand_depthB\t\n\x07_windowB\t\n\x07_budgetB\x08\n\x06_modelB\x16\n\x14_max_frac_per_sourceB\x17\n\x15_span_overhead_tokensB\n\n\x08_includeB\x11\n\x0f_min_similarity\"\x97\x01\n\x07Include\x12\x1b\n\x0eopen_questions\x18\x01 \x01(\x08H\x00\x88\x01\x01\x12\x13\n\x06scores\x18\x02 \x01(\x08H\x01\x88\x01\x01\x12\x12\n\x05stats\x18\x03 \x01(\x08H\x02\x88\x01\x01\x12\x13\n\x06prompt\x18\x04 \x01(\x08H\x03\x88\x01\x01\x42\x11\n\x0f_open_questionsB\t\n\x07_scoresB\x08\n\x06_statsB\t\n\x07_prompt\"d\n\nItemSource\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\x19\n\x11source_version_tx\x18\x02 \x01(\x03\x12\r\n\x05start\x18\x03 \x01(\x04\x12\x0b\n\x03\x65nd\x18\x04 \x01(\x04\x12\x0c\n\x04name\x18\x05 \x01(\t\"=\n\tValidTime\x12\x10\n\x08start_us\x18\x01 \x01(\x03\x12\x13\n\x06\x65nd_us\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\t\n\x07_end_us\"?\n\x14PendingClarification\x12\x18\n\x10\x63larification_id\x18\x01 \x01(\t\x12\r\n\x05state\x18\x02 \x01(\t\"\xbd\x02\n\x04Item\x12\x0c\n\x04text\x18\x01 \x01(\t\x12,\n\x06source\x18\x02 \x01(\x0b\x32\x1c.telha.context.v1.ItemSource\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12\x36\n\nspan_class\x18\x04 \x01(\x0e\x32\x1b.telha.planner.v1.SpanClassR\x05\x63lass\x12\x12\n\x05score\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12/\n\nvalid_time\x18\x06 \x01(\x0b\x32\x1b.telha.context.v1.ValidTime\x12J\n\x15pending_clarification\x18\x07 \x01(\x0b\x32&.telha.context.v1.PendingClarificationH\x01\x88\x01\x01\x42\x08\n\x06_scoreB\x18\n\x16_pending_clarification\"Q\n\x08\x43itation\x12\x0e\n\x06number\x18\x01 \x01(\r\x12\x0c\n\x04item\x18\x02 \x01(\r\x12\'\n\x04span\x18\x03 \x01(\x0b\x32\x19.telha.planner.v1.SpanRef\"\xa5\x01\n\x06Prompt\x12\x0e\n\x06\x66ormat\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x0e\n\x06tokens\x18\x03 \x01(\x04\x12\x11\n\ttokenizer\x18\x04 \x01(\t\x12-\n\tcitations\x18\x05 \x03(\x0b\x32\x1a.telha.context.v1.Citation\x12+\n\x08left_out\x18\x06 \x03(\x0b\x32\x19.telha.planner.v1.SpanRef\"I\n\x0cOpenQuestion\x12\x18\n\x10\x63larification_id\x18\x01 \x01(\t\x12\r\n\x05state\x18\x02 \x01(\t\x12\x10\n\x08question\x18\x03 \x01(\t\"Q\n\x0b\x42udgetStats\x12\x11\n\trequested\x18\x01 \x01(\x04\x12\x0f\n\x07\x61pplied\x18\x02 \x01(\x04\x12\x0c\n\x04used\x18\x03 \x01(\x04\x12\x10\n\x08stranded\x18\x04 \x01(\x04\"\xfe\x02\n\x0c\x43ontextStats\x12)\n\x04legs\x18\x01 \x01(\x0b\x32\x1b.telha.planner.v1.LegCounts\x12\x12\n\ncandidates\x18\x02 \x01(\x04\x12\x15\n\rdedup_dropped\x18\x03 \x01(\x04\x12\x13\n\x0b\x63\x61p_skipped\x18\x04 \x01(\x04\x12\x16\n\x0e\x62udget_skipped\x18\x05 \x01(\x04\x12\x12\n\nunpackable\x18\x06 \x01(\x04\x12\x1a\n\x12span_limit_skipped\x18\x07 \x01(\x04\x12-\n\x06\x62udget\x18\x08 \x01(\x0b\x32\x1d.telha.context.v1.BudgetStats\x12\x1f\n\x12vector_leg_skipped\x18\t \x01(\tH\x00\x88\x01\x01\x12\x16\n\x0etoken_estimate\x18\n \x01(\x08\x12\x11\n\ttokenizer\x18\x0b \x01(\t\x12)\n\x04plan\x18\x0c \x01(\x0b\x32\x1b.telha.planner.v1.PlanStatsB\x15\n\x13_vector_leg_skipped\"\x9b\x03\n\rBuildResponse\x12%\n\x05items\x18\x01 \x03(\x0b\x32\x16.telha.context.v1.Item\x12\x36\n\x0eopen_questions\x18\x02 \x03(\x0b\x32\x1e.telha.context.v1.OpenQuestion\x12\x32\n\x05stats\x18\x03 \x01(\x0b\x32\x1e.telha.context.v1.ContextStatsH\x00\x88\x01\x01\x12\x10\n\x08trace_id\x18\x04 \x01(\t\x12\x11\n\tplan_hash\x18\x05 \x01(\t\x12(\n\x06window\x18\x06 \x01(\x0b\x32\x18.telha.planner.v1.Window\x12\x32\n\x0b\x65xplanation\x18\x07 \x01(\x0b\x32\x1d.telha.planner.v1.Explanation\x12\x30\n\nsuggestion\x18\x08 \x01(\x0b\x32\x1c.telha.planner.v1.Suggestion\x12-\n\x06prompt\x18\t \x01(\x0b\x32\x18.telha.context.v1.PromptH\x01\x88\x01\x01\x42\x08\n\x06_statsB\t\n\x07_prompt2S\n\x07\x43ontext\x12H\n\x05\x42uild\x12\x1e.telha.context.v1.BuildRequest\x1a\x1f.telha.context.v1.BuildResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'telha.context.v1.context_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_BUILDREQUEST']._serialized_start=118
-  _globals['_BUILDREQUEST']._serialized_end=865
-  _globals['_INCLUDE']._serialized_start=868
-  _globals['_INCLUDE']._serialized_end=1019
-  _globals['_ITEMSOURCE']._serialized_start=1021
-  _globals['_ITEMSOURCE']._serialized_end=1121
-  _globals['_VALIDTIME']._serialized_start=1123
-  _globals['_VALIDTIME']._serialized_end=1184
-  _globals['_PENDINGCLARIFICATION']._serialized_start=1186
-  _globals['_PENDINGCLARIFICATION']._serialized_end=1249
-  _globals['_ITEM']._serialized_start=1252
-  _globals['_ITEM']._serialized_end=1569
-  _globals['_CITATION']._serialized_start=1571
-  _globals['_CITATION']._serialized_end=1652
-  _globals['_PROMPT']._serialized_start=1655
-  _globals['_PROMPT']._serialized_end=1820
-  _globals['_OPENQUESTION']._serialized_start=1822
-  _globals['_OPENQUESTION']._serialized_end=1895
-  _globals['_BUDGETSTATS']._serialized_start=1897
-  _globals['_BUDGETSTATS']._serialized_end=1978
-  _globals['_CONTEXTSTATS']._serialized_start=1981
-  _globals['_CONTEXTSTATS']._serialized_end=2363
-  _globals['_BUILDRESPONSE']._serialized_start=2366
-  _globals['_BUILDRESPONSE']._serialized_end=2727
-  _globals['_CONTEXT']._serialized_start=2729
-  _globals['_CONTEXT']._serialized_end=2812
+  _globals['_BUILDREQUEST']._serialized_start=153
+  _globals['_BUILDREQUEST']._serialized_end=944
+  _globals['_INCLUDE']._serialized_start=947
+  _globals['_INCLUDE']._serialized_end=1098
+  _globals['_ITEMSOURCE']._serialized_start=1100
+  _globals['_ITEMSOURCE']._serialized_end=1200
+  _globals['_VALIDTIME']._serialized_start=1202
+  _globals['_VALIDTIME']._serialized_end=1263
+  _globals['_PENDINGCLARIFICATION']._serialized_start=1265
+  _globals['_PENDINGCLARIFICATION']._serialized_end=1328
+  _globals['_ITEM']._serialized_start=1331
+  _globals['_ITEM']._serialized_end=1648
+  _globals['_CITATION']._serialized_start=1650
+  _globals['_CITATION']._serialized_end=1731
+  _globals['_PROMPT']._serialized_start=1734
+  _globals['_PROMPT']._serialized_end=1899
+  _globals['_OPENQUESTION']._serialized_start=1901
+  _globals['_OPENQUESTION']._serialized_end=1974
+  _globals['_BUDGETSTATS']._serialized_start=1976
+  _globals['_BUDGETSTATS']._serialized_end=2057
+  _globals['_CONTEXTSTATS']._serialized_start=2060
+  _globals['_CONTEXTSTATS']._serialized_end=2442
+  _globals['_BUILDRESPONSE']._serialized_start=2445
+  _globals['_BUILDRESPONSE']._serialized_end=2856
+  _globals['_CONTEXT']._serialized_start=2858
+  _globals['_CONTEXT']._serialized_end=2941
 # @@protoc_insertion_point(module_scope)

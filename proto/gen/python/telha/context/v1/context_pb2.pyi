@@ -1,5 +1,6 @@
 from telha.planner.v1 import explanation_pb2 as _explanation_pb2
 from telha.planner.v1 import plan_pb2 as _plan_pb2
+from telha.planner.v1 import suggestion_pb2 as _suggestion_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -9,7 +10,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class BuildRequest(_message.Message):
-    __slots__ = ("question", "query", "vector", "expand_depth", "window", "budget", "model", "spaces", "max_frac_per_source", "span_overhead_tokens", "legs", "include", "min_similarity", "explain", "why_not", "exclude")
+    __slots__ = ("question", "query", "vector", "expand_depth", "window", "budget", "model", "spaces", "max_frac_per_source", "span_overhead_tokens", "legs", "include", "min_similarity", "explain", "why_not", "exclude", "suggest")
     QUESTION_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     VECTOR_FIELD_NUMBER: _ClassVar[int]
@@ -26,6 +27,7 @@ class BuildRequest(_message.Message):
     EXPLAIN_FIELD_NUMBER: _ClassVar[int]
     WHY_NOT_FIELD_NUMBER: _ClassVar[int]
     EXCLUDE_FIELD_NUMBER: _ClassVar[int]
+    SUGGEST_FIELD_NUMBER: _ClassVar[int]
     question: str
     query: _plan_pb2.NodeQuery
     vector: _plan_pb2.QueryVector
@@ -42,7 +44,8 @@ class BuildRequest(_message.Message):
     explain: bool
     why_not: _containers.RepeatedCompositeFieldContainer[_explanation_pb2.Subject]
     exclude: _plan_pb2.Exclude
-    def __init__(self, question: _Optional[str] = ..., query: _Optional[_Union[_plan_pb2.NodeQuery, _Mapping]] = ..., vector: _Optional[_Union[_plan_pb2.QueryVector, _Mapping]] = ..., expand_depth: _Optional[int] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ..., budget: _Optional[_Union[_plan_pb2.Budget, _Mapping]] = ..., model: _Optional[str] = ..., spaces: _Optional[_Iterable[str]] = ..., max_frac_per_source: _Optional[float] = ..., span_overhead_tokens: _Optional[int] = ..., legs: _Optional[_Iterable[_Union[_plan_pb2.Leg, str]]] = ..., include: _Optional[_Union[Include, _Mapping]] = ..., min_similarity: _Optional[float] = ..., explain: _Optional[bool] = ..., why_not: _Optional[_Iterable[_Union[_explanation_pb2.Subject, _Mapping]]] = ..., exclude: _Optional[_Union[_plan_pb2.Exclude, _Mapping]] = ...) -> None: ...
+    suggest: _suggestion_pb2.Suggest
+    def __init__(self, question: _Optional[str] = ..., query: _Optional[_Union[_plan_pb2.NodeQuery, _Mapping]] = ..., vector: _Optional[_Union[_plan_pb2.QueryVector, _Mapping]] = ..., expand_depth: _Optional[int] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ..., budget: _Optional[_Union[_plan_pb2.Budget, _Mapping]] = ..., model: _Optional[str] = ..., spaces: _Optional[_Iterable[str]] = ..., max_frac_per_source: _Optional[float] = ..., span_overhead_tokens: _Optional[int] = ..., legs: _Optional[_Iterable[_Union[_plan_pb2.Leg, str]]] = ..., include: _Optional[_Union[Include, _Mapping]] = ..., min_similarity: _Optional[float] = ..., explain: _Optional[bool] = ..., why_not: _Optional[_Iterable[_Union[_explanation_pb2.Subject, _Mapping]]] = ..., exclude: _Optional[_Union[_plan_pb2.Exclude, _Mapping]] = ..., suggest: _Optional[_Union[_suggestion_pb2.Suggest, _Mapping]] = ...) -> None: ...
 
 class Include(_message.Message):
     __slots__ = ("open_questions", "scores", "stats", "prompt")
@@ -181,7 +184,7 @@ class ContextStats(_message.Message):
     def __init__(self, legs: _Optional[_Union[_plan_pb2.LegCounts, _Mapping]] = ..., candidates: _Optional[int] = ..., dedup_dropped: _Optional[int] = ..., cap_skipped: _Optional[int] = ..., budget_skipped: _Optional[int] = ..., unpackable: _Optional[int] = ..., span_limit_skipped: _Optional[int] = ..., budget: _Optional[_Union[BudgetStats, _Mapping]] = ..., vector_leg_skipped: _Optional[str] = ..., token_estimate: _Optional[bool] = ..., tokenizer: _Optional[str] = ..., plan: _Optional[_Union[_plan_pb2.PlanStats, _Mapping]] = ...) -> None: ...
 
 class BuildResponse(_message.Message):
-    __slots__ = ("items", "open_questions", "stats", "trace_id", "plan_hash", "window", "explanation", "prompt")
+    __slots__ = ("items", "open_questions", "stats", "trace_id", "plan_hash", "window", "explanation", "suggestion", "prompt")
     ITEMS_FIELD_NUMBER: _ClassVar[int]
     OPEN_QUESTIONS_FIELD_NUMBER: _ClassVar[int]
     STATS_FIELD_NUMBER: _ClassVar[int]
@@ -189,6 +192,7 @@ class BuildResponse(_message.Message):
     PLAN_HASH_FIELD_NUMBER: _ClassVar[int]
     WINDOW_FIELD_NUMBER: _ClassVar[int]
     EXPLANATION_FIELD_NUMBER: _ClassVar[int]
+    SUGGESTION_FIELD_NUMBER: _ClassVar[int]
     PROMPT_FIELD_NUMBER: _ClassVar[int]
     items: _containers.RepeatedCompositeFieldContainer[Item]
     open_questions: _containers.RepeatedCompositeFieldContainer[OpenQuestion]
@@ -197,5 +201,6 @@ class BuildResponse(_message.Message):
     plan_hash: str
     window: _plan_pb2.Window
     explanation: _explanation_pb2.Explanation
+    suggestion: _suggestion_pb2.Suggestion
     prompt: Prompt
-    def __init__(self, items: _Optional[_Iterable[_Union[Item, _Mapping]]] = ..., open_questions: _Optional[_Iterable[_Union[OpenQuestion, _Mapping]]] = ..., stats: _Optional[_Union[ContextStats, _Mapping]] = ..., trace_id: _Optional[str] = ..., plan_hash: _Optional[str] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ..., explanation: _Optional[_Union[_explanation_pb2.Explanation, _Mapping]] = ..., prompt: _Optional[_Union[Prompt, _Mapping]] = ...) -> None: ...
+    def __init__(self, items: _Optional[_Iterable[_Union[Item, _Mapping]]] = ..., open_questions: _Optional[_Iterable[_Union[OpenQuestion, _Mapping]]] = ..., stats: _Optional[_Union[ContextStats, _Mapping]] = ..., trace_id: _Optional[str] = ..., plan_hash: _Optional[str] = ..., window: _Optional[_Union[_plan_pb2.Window, _Mapping]] = ..., explanation: _Optional[_Union[_explanation_pb2.Explanation, _Mapping]] = ..., suggestion: _Optional[_Union[_suggestion_pb2.Suggestion, _Mapping]] = ..., prompt: _Optional[_Union[Prompt, _Mapping]] = ...) -> None: ...
