@@ -1,7 +1,7 @@
 /** One candidate: a row of the table, and below it what it unfolds. */
 
-import { detail } from "./detail.js";
-import { h } from "./elements.js";
+import { detail, textOf } from "./detail.js";
+import { h, show } from "./elements.js";
 import { line, visible } from "./foreign.js";
 import { score, short, whole } from "./format.js";
 import { placeKey } from "./model.js";
@@ -27,21 +27,40 @@ export function logScale(densities) {
   return (density) => (density > 0 ? 0.04 + (0.96 * (Math.log(density) - least)) / (greatest - least || 1) : 0);
 }
 
-/** The two rows of *row*; *scale* as `logScale` gives it, *how* with the constants of the scores and the signal. */
-export function candidate(row, scale, facts, how) {
-  const id = `why-${placeKey(row.place).replace(/[^A-Za-z0-9-]/g, "-")}`;
+/**
+ * The two rows of *row*.
+ *
+ * @param {function(number): number} scale As `logScale` gives it.
+ * @param {{constants: ?object, open: Map<string, Node>, signal: AbortSignal}} how *open*: the texts of unfolded rows by
+ *   place, so that a row that is drawn anew is as it was.
+ */
+export function candidate(row, scale, facts, { constants, open, signal }) {
+  const key = placeKey(row.place);
+  const id = `why-${key.replace(/[^A-Za-z0-9-]/g, "-")}`;
   const more = h("tr", { class: "more", id, hidden: true });
   const opener = button(
     row.name
       ? line(row.name, { class: "clipped", title: visible(row.name) })
       : h("span", {}, `source ${short(row.place.sourceId)}`),
-    () => {
-      more.hidden = !more.hidden;
-      opener.setAttribute("aria-expanded", String(!more.hidden));
-      if (!more.hidden && !more.firstChild) more.append(h("td", { colspan: HEADS.length }, detail(row, facts, how)));
-    },
+    () => (open.has(key) ? fold() : unfold()),
     { class: "opener", "data-row": true, "aria-expanded": "false", "aria-controls": id },
   );
+
+  function fold() {
+    open.delete(key);
+    more.hidden = true;
+    opener.setAttribute("aria-expanded", "false");
+  }
+
+  function unfold() {
+    const text = open.get(key) ?? textOf(row, facts, signal);
+    open.set(key, text);
+    show(more, h("td", { colspan: HEADS.length }, detail(row, facts, { constants, text })));
+    more.hidden = false;
+    opener.setAttribute("aria-expanded", "true");
+  }
+
+  if (open.has(key)) unfold();
   const cell = (head, kind, ...content) => h("td", { "data-head": head, class: kind }, ...content);
   const main = h(
     "tr",
@@ -72,7 +91,7 @@ export function candidate(row, scale, facts, how) {
         h("span", { class: "number" }, score(row.density)),
       ),
     ),
-    cell("Score parts", "", scoreBar(row.explained?.score, how.constants)),
+    cell("Score parts", "", scoreBar(row.explained?.score, constants)),
   );
   main.addEventListener(
     "click",

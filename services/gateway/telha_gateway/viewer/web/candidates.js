@@ -11,15 +11,20 @@ import { OUTCOMES, outcomeName } from "./words.js";
 /** Rows of one page: thousands at once would hold up the browser. */
 const PAGE = 100;
 
+/** What a person has chosen and opened: nothing yet. */
+export function startingState() {
+  return { outcome: "", search: "", page: 0, open: new Map() };
+}
+
 /**
  * The card.
  *
  * @param {object[]} rows In packing order.
- * @param {{whole: boolean, leftOut: number, constants: ?object, signal: AbortSignal}} how *whole*: all candidates are
- *   known, but for *leftOut*; else the packed spans alone.
+ * @param {{whole: boolean, leftOut: number, constants: ?object, kept: object, signal: AbortSignal}} how *whole*: all
+ *   candidates are known, but for *leftOut*; else the packed spans alone. *kept*: `startingState()`, carried from one
+ *   drawing to the next.
  */
-export function candidatesCard(facts, rows, { whole: known, leftOut, constants, signal }) {
-  const state = { outcome: "", search: "", page: 0 };
+export function candidatesCard(facts, rows, { whole: known, leftOut, constants, kept: state, signal }) {
   const scale = logScale(rows.map((row) => row.density));
   const body = h("tbody");
   const count = h("p", { class: "soft", role: "status" });
@@ -30,6 +35,7 @@ export function candidatesCard(facts, rows, { whole: known, leftOut, constants, 
     autocomplete: "off",
     "data-filter": true,
     placeholder: "Source or kind",
+    value: state.search,
     on: { input: () => set({ search: search.value }) },
   });
   const choices = choicesOf(rows, (outcome) => set({ outcome }));
@@ -44,7 +50,7 @@ export function candidatesCard(facts, rows, { whole: known, leftOut, constants, 
     const found = matching(rows, state);
     const first = state.page * PAGE;
     const some = found.slice(first, first + PAGE);
-    show(body, some.map((row) => candidate(row, scale, facts, { constants, signal })).flat());
+    show(body, some.map((row) => candidate(row, scale, facts, { constants, open: state.open, signal })).flat());
     const range = found.length > PAGE ? `, ${whole(first + 1)} to ${whole(first + some.length)} shown` : "";
     count.textContent =
       found.length === rows.length

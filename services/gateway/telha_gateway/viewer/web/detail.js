@@ -2,15 +2,21 @@
 
 import { h } from "./elements.js";
 import { line, visible } from "./foreign.js";
-import { score, whole } from "./format.js";
+import { moment, rfc3339, score, whole } from "./format.js";
 import { placeKey } from "./model.js";
-import { moment, rfc3339 } from "./format.js";
 import { scoreList } from "./scores.js";
 import { textBox } from "./text.js";
 import { OUTCOMES, sentence } from "./words.js";
 
-/** What a row unfolds. */
-export function detail(row, facts, { constants, signal }) {
+/** The text of *row* on demand, where there is one to be had. */
+export function textOf(row, facts, signal) {
+  return facts.kind === "select"
+    ? h("p", { class: "soft" }, "Its text was the caller’s own and is not kept.")
+    : textBox(row.place, signal);
+}
+
+/** What a row unfolds; *text* as `textOf` gave it. */
+export function detail(row, facts, { constants, text }) {
   const span = row.explained;
   return h(
     "div",
@@ -27,9 +33,7 @@ export function detail(row, facts, { constants, signal }) {
       scoreList(span?.score, constants),
       h("div", {}, h("h3", {}, "Place"), h("dl", { class: "numbers" }, place(row))),
     ),
-    facts.kind === "select" && !facts.window
-      ? h("p", { class: "soft" }, "Its text was the caller’s own and is not kept.")
-      : textBox(row.place, signal),
+    text,
   );
 }
 
@@ -37,8 +41,8 @@ function packing(row, facts) {
   const span = row.explained;
   return [
     entry("Weight", score(row.weight)),
-    span && entry("Kind prior", score(span.kindPrior)),
-    span && span.cacheDiscount !== 1 && entry("Cache discount", score(span.cacheDiscount)),
+    span?.kindPrior !== undefined && entry("Kind prior", score(span.kindPrior)),
+    (span?.cacheDiscount ?? 1) !== 1 && entry("Cache discount", score(span.cacheDiscount)),
     entry("Tokens", whole(row.tokens)),
     facts.overhead > 0 && entry("Overhead", whole(facts.overhead)),
     entry("Density", score(row.density)),

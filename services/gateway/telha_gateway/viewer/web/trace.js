@@ -8,7 +8,7 @@
 
 import { Refusal, replay, trace } from "./api.js";
 import { budgetCard } from "./budget.js";
-import { candidatesCard } from "./candidates.js";
+import { candidatesCard, startingState } from "./candidates.js";
 import { h, show } from "./elements.js";
 import { flowCard } from "./flow.js";
 import { heading } from "./heading.js";
@@ -28,6 +28,7 @@ export async function traceView(parent, place, { signal, arrive }) {
   const answer = await trace(place.id, signal);
   if (signal.aborted) return;
   const facts = read(answer);
+  const kept = startingState();
   const panel = replayPanel({ again: () => explain() });
   const slots = { budget: h("div"), flow: h("div"), candidates: h("div") };
   show(
@@ -50,10 +51,9 @@ export async function traceView(parent, place, { signal, arrive }) {
     show(slots.budget, budgetCard(facts, rows, facts.cap));
     show(slots.flow, flowCard(facts));
     offerSources(rows);
-    const held = document.activeElement?.getAttribute("aria-controls");
-    show(slots.candidates, candidatesCard(facts, rows, { ...how, signal }));
-    // Who was at a row already stays at it.
-    if (held) slots.candidates.querySelector(`[aria-controls="${CSS.escape(held)}"]`)?.focus();
+    const held = slots.candidates.contains(document.activeElement) ? document.activeElement : null;
+    show(slots.candidates, candidatesCard(facts, rows, { ...how, kept, signal }));
+    if (held) standIn(slots.candidates, held)?.focus({ preventScroll: true });
   }
 
   async function explain() {
@@ -83,6 +83,13 @@ export async function traceView(parent, place, { signal, arrive }) {
     const named = await nameSources(facts.candidates ?? facts.packed, signal);
     if (!signal.aborted) draw(named, recorded);
   }
+}
+
+/** What in *parent*, drawn anew, stands where *held* stood: itself, or what has its name. */
+function standIn(parent, held) {
+  if (held.isConnected) return held;
+  const name = ["aria-controls", "data-outcome", "id"].find((each) => held.hasAttribute(each));
+  return name && parent.querySelector(`[${name}="${CSS.escape(held.getAttribute(name))}"]`);
 }
 
 function noEvidence() {
