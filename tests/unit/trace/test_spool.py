@@ -263,6 +263,33 @@ def test_a_folder_that_cannot_be_used_is_one_sentence(tmp_path: Path) -> None:
         Spool.open(tmp_path / "file", MB)
 
 
+def test_a_file_that_was_rolled_goes_with_what_is_settled(tmp_path: Path) -> None:
+    """M5, X1: as soon as no entry of it is needed; what comes meanwhile is kept in another."""
+
+    async def test() -> None:
+        spool = Spool.open(tmp_path, MB)
+        spool.roll()
+        first = list(await filled(spool, 3))
+        (old,) = (tmp_path / spool.name).glob("*.spool")
+        spool.persisted(first[:2])
+        spool.roll()
+        later = await filled(spool, 2)
+        assert old in set((tmp_path / spool.name).glob("*.spool")), "one of its records is still needed"
+        spool.erase("rival", first[2])
+        assert spool.get("acme", first[2]) is not None, "another tenant's"
+        spool.erase("acme", first[2])
+        async with asyncio.timeout(60):
+            while old in set((tmp_path / spool.name).glob("*.spool")):  # noqa: ASYNC110  # a thread removes it
+                await asyncio.sleep(0.01)
+        assert set(spool.oldest_of_each().values()) == {next(iter(later))}
+        await spool.close()
+        again = Spool.open(tmp_path, MB)
+        assert {entry.trace_id: again.read(entry) for entry in again.unsent} == later
+        await again.close()
+
+    run(test)
+
+
 def test_a_closing_spool_takes_nothing_more(tmp_path: Path) -> None:
     """X3: a closing spool takes nothing more."""
 

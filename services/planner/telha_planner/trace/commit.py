@@ -127,7 +127,7 @@ class Committer:
             if inspecting:
                 self._tried(self._repair)
             if rolling:
-                self._files.roll()
+                self._tried(self._files.roll)
             if batch:
                 self._commit(batch)
             elif not inspecting and not rolling:
