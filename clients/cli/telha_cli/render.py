@@ -177,7 +177,7 @@ def _spans(spans: Sequence[Json]) -> RenderableType:
 
 def _evidence_table(score: str) -> Table:
     # Narrow margins: a coordinate of five-digit offsets must fit one line of 80 columns.
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 1, 0))
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 1, 0))
     table.add_column("", justify="right", style="dim", no_wrap=True)
     table.add_column(score, justify="right", style="bold", no_wrap=True)
     table.add_column("evidence", overflow="fold")

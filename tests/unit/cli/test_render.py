@@ -143,7 +143,7 @@ def test_a_score_has_three_significant_digits(score: float, shown: str) -> None:
 def test_a_long_coordinate_fits_one_line_of_80_columns() -> None:
     """A3: what is copied from the terminal is whole."""
     source = ItemSource(SOURCE, 1_782_820_800_000_000, 12_345, 12_399, "x.md")
-    item = Item("x", source, "paragraph", "truth", 0.5, ValidTime(0, None), None)
+    item = Item("x", source, "paragraph", "truth", 5e-05, ValidTime(0, None), None)
     assert f"{SOURCE} @1782820800000000 [12345:12399]\n" in "\n".join(
         line.rstrip() for line in _drawn(render.context(_context(*[item] * 12))).splitlines()
     )
