@@ -87,7 +87,7 @@ def subject(told: Json, cap: int) -> RenderableType:
 
 def outcome(row: Json, cap: int) -> str:
     """An outcome in words, with the figure that it rested on; *cap* is what a source may take."""
-    word = OUTCOMES.get(row["outcome"], str(row["outcome"]))
+    word = OUTCOMES.get(row["outcome"]) or safe(str(row["outcome"])).plain
     match row["outcome"]:
         case "duplicate" if "duplicate" in row:
             of = row["duplicate"]["of"]
@@ -174,7 +174,7 @@ def _found_by(row: Json) -> str:
     score = row.get("score") or {}
     found = [f"{_LEGS.get(leg['leg'], leg['leg'])} {leg['rank']}" for leg in score.get("legs", ())]
     hops = score.get("hops", 0)
-    return ", ".join(found) or (f"{hops} {'hop' if hops == 1 else 'hops'}" if hops else "")
+    return safe(", ".join(found)).plain or (f"{hops} {'hop' if hops == 1 else 'hops'}" if hops else "")
 
 
 def _verdict(told: Json) -> Text:
@@ -186,7 +186,7 @@ def _verdict(told: Json) -> Text:
 
 
 def _node(node: Json) -> Text:
-    line = Text(f"{node['type']} ")
+    line = safe(f"{node['type']} ")
     if "span" in node:
         line.append(f"[{node['span']['start']}:{node['span']['end']}] ", style="cyan")
     return line.append_text(safe(node["because"]))
