@@ -56,6 +56,26 @@ def test_context_shows_score_and_coordinates(up: Up) -> None:
     assert max(map(len, shown.splitlines())) <= 80
 
 
+def test_a_trace_is_replayed_and_compared(up: Up) -> None:
+    """A3, X5: words first; the exit code is 0 for what is identical, 1 for what is not, as with `diff`."""
+    one = up.run("plan", QUESTION, "--max-tokens", "300", "--json").json
+    other = up.run("memory", "context", QUESTION, "--max-tokens", "800", "--json").json
+    again = up.run("trace", "replay", one["traceId"], "--json")
+    assert (again.code, again.json["outcome"], again.json["plan"]["planHash"]) == (0, "identical", one["planHash"])
+    shown = up.run("trace", "replay", one["traceId"])
+    assert (shown.code, shown.out.startswith("identical"), one["planHash"] in shown.out) == (0, True, True)
+    found = up.run("trace", "diff", one["traceId"], other["traceId"], "--json")
+    assert (found.code, found.json["difference"]["identical"]) == (1, False)
+    assert found.json["before"]["planHash"] == one["planHash"]
+    told = up.run("trace", "diff", one["traceId"], other["traceId"])
+    assert told.out.startswith("The plans differ")
+    assert {"budget", "new"} <= set(told.out.split())
+    assert up.run("trace", "diff", one["traceId"], one["traceId"]).code == 0
+    listed = up.run("trace", "list", "--max-used", "0", "--not-stranded", "--json")
+    assert listed.code == 0
+    assert all(trace["used"] == 0 for trace in listed.json["traces"])
+
+
 def test_the_command_line_answers_as_rest_does(up: Up) -> None:
     """S12, C4: same members, same plan; a script may change from one to the other."""
     window = up.run("memory", "context", QUESTION, "--json").json["window"]

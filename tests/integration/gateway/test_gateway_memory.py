@@ -357,6 +357,9 @@ def test_traces_are_listed_by_filter_and_page(rest, script):
             "space": "main",
             "from": "1970-01-01T00:00:01Z",
             "to": "2000000",
+            "minUsedShare": "0.25",
+            "maxUsedShare": "1",
+            "stranded": "false",
             "pageSize": "2",
             "pageToken": "p",
         },
@@ -365,5 +368,16 @@ def test_traces_are_listed_by_filter_and_page(rest, script):
     unknown |= {"budget": 0, "used": 0, "items": 0, "stranded": 0}
     assert answer.json() == {"traces": [SUMMARY_JSON, unknown], "nextPageToken": "n"}
     assert script.asked["List"] == traces_pb2.ListRequest(
-        kind="plan", space="main", from_us=1_000_000, to_us=2_000_000, page_size=2, page_token="p"
+        kind="plan",
+        space="main",
+        from_us=1_000_000,
+        to_us=2_000_000,
+        page_size=2,
+        page_token="p",
+        min_used_share=0.25,
+        max_used_share=1.0,
+        stranded=False,
     )
+    for parameter, value in (("minUsedShare", "much"), ("maxUsedShare", "0x1"), ("stranded", "yes")):
+        refused = rest.get("/v1/traces", params={parameter: value})
+        assert (refused.status_code, refused.json()["pointer"]) == (400, f"/{parameter}")

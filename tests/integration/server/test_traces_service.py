@@ -252,3 +252,32 @@ def test_what_was_explained_is_shortened_only_where_the_pool_is_not_enough():
     nothing = trace_message(a_record(str(uuid4()), explained=None, padding="x" * 2000))
     shorten(nothing, 1000)
     assert all(nothing.record.fields[name].HasField("null_value") for name in ("explained", "pool"))
+
+
+def test_traces_are_listed_by_what_their_plans_used(planner, valkey_server):
+    """X7: shares and stranding filter; tokens belong to their filters; what is no share is refused with its place."""
+    with planner.client() as client:
+        used = [
+            store(valkey_server, client, budget={"applied": 100, "used": n, "stranded": n % 2})[0]
+            for n in (29, 57, 100)
+        ]
+        shown = [trace.trace_id for trace in client.traces(min_used_share=0.57).items]
+        assert shown == used[:0:-1]
+        assert [trace.trace_id for trace in client.traces(max_used_share=0.57, stranded=True).items] == used[1::-1]
+        assert [trace.trace_id for trace in client.traces(stranded=False).items] == used[2:]
+        first = client.traces(min_used_share=0.0, page_size=1)
+        rest = client.traces(min_used_share=0.0, page_size=5, page_token=first.next_page_token)
+        assert [trace.trace_id for trace in rest.items] == used[1::-1]
+        for changed in ({"min_used_share": 0.1}, {"min_used_share": 0.0, "stranded": True}, {}):
+            with pytest.raises(InvalidRequest) as refused:
+                client.traces(**changed, page_token=first.next_page_token)
+            assert refused.value.field == "page_token"
+        for field, filters in (
+            ("min_used_share", {"min_used_share": -0.1}),
+            ("min_used_share", {"min_used_share": float("nan")}),
+            ("max_used_share", {"max_used_share": float("inf")}),
+            ("max_used_share", {"min_used_share": 0.5, "max_used_share": 0.25}),
+        ):
+            with pytest.raises(InvalidRequest) as refused:
+                client.traces(**filters)
+            assert refused.value.field == field

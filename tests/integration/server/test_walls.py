@@ -109,6 +109,7 @@ def reaches(source, version, node_id, trace_id):
         "PutArtifacts, made from it": (f"{MEMORY}/PutArtifacts", artifact(source)),
         "PutClarifications": (f"{MEMORY}/PutClarifications", clarification(node_id)),
         "Traces.Get": ("telha.trace.v1.Traces/Get", traces_pb2.GetRequest(trace_id=trace_id)),
+        "Traces.Delete": ("telha.trace.v1.Traces/Delete", traces_pb2.DeleteRequest(trace_id=trace_id)),
         "Planner.Replay": (f"{PLANNER}/Replay", replay_pb2.ReplayRequest(trace_id=trace_id)),
         "Planner.Diff": (f"{PLANNER}/Diff", replay_pb2.DiffRequest(trace_id=trace_id, other_trace_id=trace_id)),
     }
