@@ -15,8 +15,9 @@ from time import perf_counter_ns
 import plan
 import sqlalchemy as sa
 from measure import Row, percentile, show
-from telha_planner.core.request import PlanRequest, format_uuid
+from telha_planner.core.request import PlanRequest
 from telha_planner.core.subject import SourceSubject
+from telha_planner.core.value import format_uuid
 from telha_planner.memory import keys, tables
 from telha_planner.models.embedders.questions import Questions
 from tenant import TENANT, TX, Synthetic, build

@@ -19,7 +19,7 @@ from telha.context.v1 import context_pb2
 from telha.planner.v1 import plan_pb2, planner_pb2
 from telha_planner.core.model import SpanClass, SpanRef
 from telha_planner.core.plan import PlannedSpan, plan_hash
-from telha_planner.core.request import parse_uuid
+from telha_planner.core.value import parse_uuid
 
 FOLDER = Path(__file__).parent / "golden" / "traces"
 OLDER = ("v1", "v2")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from telha_planner import why_not
-from telha_planner.core import explained, predicate, request, subject, suggestion
+from telha_planner.core import explained, predicate, request, subject, suggestion, value
 from telha_planner.core.model import MAX_OFFSET
 from telha_planner.ingest import artifact, document
 from telha_planner.memory import keys
@@ -65,9 +65,9 @@ def comment(file: str, message: str, field: str | None = None) -> str:
         ("context", "BuildRequest", "spaces", f"at most {request.MAX_SPACES}."),
         ("context", "BuildRequest", "span_overhead_tokens", f"0 to {request.MAX_OVERHEAD_TOKENS}."),
         ("plan", "SpanRef", "end", f"<= {MAX_OFFSET}`"),
-        ("plan", "NodeQuery", "find", f"1 to {request.MAX_NAME_BYTES} bytes"),
+        ("plan", "NodeQuery", "find", f"1 to {value.MAX_NAME_BYTES} bytes"),
         ("plan", "NodeQuery", "limit", f"1 to {request.MAX_FIND_LIMIT}."),
-        ("plan", "QueryVector", "values", f"1 to {request.MAX_DIMENSIONS},"),
+        ("plan", "QueryVector", "values", f"1 to {value.MAX_DIMENSIONS},"),
         ("plan", "Exclude", "trace_ids", f"1 to {request.MAX_EXCLUDED_TRACES}, none twice"),
         ("suggestion", "Suggest", "weight_share", f"Absent: {suggestion.DEFAULT_WEIGHT_SHARE}."),
         ("suggestion", "Suggestion", "steps", f"at most {suggestion.MOST_DOUBLINGS} times"),
@@ -80,8 +80,8 @@ def comment(file: str, message: str, field: str | None = None) -> str:
         ("memory", "IngestStreamHeader", "name", f"1 to {document.MAX_DOCUMENT_NAME_BYTES} bytes"),
         ("memory", "IngestStreamHeader", "uri", f"at most {document.MAX_URI_BYTES} bytes"),
         ("memory", "IngestStreamRequest", None, f"at most {document.MAX_STREAMED_SPANS} base spans"),
-        ("memory", "NodeVector", "values", f"1 to {request.MAX_DIMENSIONS}."),
-        ("memory", "Node", "type", f"1 to {request.MAX_NAME_BYTES} bytes"),
+        ("memory", "NodeVector", "values", f"1 to {value.MAX_DIMENSIONS}."),
+        ("memory", "Node", "type", f"1 to {value.MAX_NAME_BYTES} bytes"),
         ("memory", "Node", "properties", f"at most {translate_properties.MAX_PROPERTIES_BYTES} bytes"),
         ("memory", "Node", "provenance", f"at most {translate_memory.MAX_PROVENANCE}."),
         ("memory", "PutNodesRequest", None, f"1 to {translate_memory.MAX_ITEMS}."),
@@ -95,7 +95,7 @@ def comment(file: str, message: str, field: str | None = None) -> str:
             ("memory", message, "idempotency_key", f"1 to {idempotency.MAX_KEY_CHARACTERS} visible ASCII")
             for message in WRITES
         ),
-        ("memory", "Edge", "type", f"1 to {request.MAX_NAME_BYTES} bytes"),
+        ("memory", "Edge", "type", f"1 to {value.MAX_NAME_BYTES} bytes"),
         ("memory", "Clarification", "question", f"1 to {translate_memory.MAX_CLARIFICATION_BYTES} bytes"),
         ("memory", "ListSourcesRequest", "spaces", f"at most {request.MAX_SPACES}."),
         (
@@ -110,7 +110,7 @@ def comment(file: str, message: str, field: str | None = None) -> str:
             "where",
             f"{predicate.MAX_DEPTH} levels, {predicate.MAX_CONDITIONS} conditions, {predicate.MAX_WHERE_BYTES} bytes",
         ),
-        ("memory", "QueryRequest", "find", f"1 to {request.MAX_NAME_BYTES} bytes"),
+        ("memory", "QueryRequest", "find", f"1 to {value.MAX_NAME_BYTES} bytes"),
         ("memory", "QueryRequest", "spaces", f"at most {request.MAX_SPACES}."),
         (
             "memory",
@@ -125,9 +125,9 @@ def comment(file: str, message: str, field: str | None = None) -> str:
             f"1 to {traces.LARGEST_PAGE}. 0: {traces.DEFAULT_PAGE}. More than {traces.LARGEST_PAGE}:",
         ),
         ("administration", "CreateKeyRequest", None, f"at most {keys.MAX_KEYS} keys"),
-        ("administration", "CreateKeyRequest", "name", f"1 to {request.MAX_NAME_BYTES} bytes"),
+        ("administration", "CreateKeyRequest", "name", f"1 to {value.MAX_NAME_BYTES} bytes"),
         ("administration", "CreateKeyRequest", "spaces", f"at most {request.MAX_SPACES}."),
-        ("administration", "CreateTenantRequest", "name", f"1 to {request.MAX_NAME_BYTES} bytes"),
+        ("administration", "CreateTenantRequest", "name", f"1 to {value.MAX_NAME_BYTES} bytes"),
         *(
             (
                 "administration",

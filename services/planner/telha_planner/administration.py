@@ -21,7 +21,7 @@ from telha_runtime import entry
 from telha_planner.caller import RIGHTS
 from telha_planner.config import FOREIGN_SECTIONS, PlannerConfig, StoreSettings
 from telha_planner.core.errors import NotFound, RequestInvalid, TelhaError
-from telha_planner.core.request import check_name, format_uuid
+from telha_planner.core.value import check_name, format_uuid
 from telha_planner.memory import erasure_tenant, keys, tenants
 from telha_planner.memory.directory import Directory
 from telha_planner.memory.keys import KeyInfo

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from telha_planner.core.model import MAX_OFFSET
-from telha_planner.core.request import MAX_DIMENSIONS
+from telha_planner.core.value import MAX_DIMENSIONS
 
 Ratio = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
 Unit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]

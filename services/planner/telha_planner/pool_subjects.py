@@ -12,8 +12,9 @@ from telha_planner import subject_words
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.explained import ExplainedSpan, ExplainedSubject, Verdict
 from telha_planner.core.model import Bools, Pool, SpanRef
-from telha_planner.core.request import Fragment, SelectRequest, parse_uuid
+from telha_planner.core.request import Fragment, SelectRequest
 from telha_planner.core.subject import SourceSubject, Subject
+from telha_planner.core.value import parse_uuid
 from telha_planner.explaining import Reckoning
 from telha_planner.why_not import candidates_among
 

@@ -23,8 +23,9 @@ from telha_planner.core.errors import NotFound
 from telha_planner.core.explained import Explanation
 from telha_planner.core.model import SpanRef
 from telha_planner.core.plan import EvidencePlan, LegCounts, RecallStats
-from telha_planner.core.request import ALL_SPACES, PlanRequest, SelectRequest, Window, format_uuid
+from telha_planner.core.request import ALL_SPACES, PlanRequest, SelectRequest, Window
 from telha_planner.core.subject import Subject
+from telha_planner.core.value import format_uuid
 from telha_planner.memory import erased
 from telha_planner.memory.erased import Version
 from telha_planner.memory.store import Store

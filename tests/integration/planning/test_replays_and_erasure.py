@@ -4,7 +4,8 @@ import pytest
 from planner_parts import Parts, parts_over
 from replays import causes, changed, outcome, plan_of, replayed
 from telha.planner.v1 import plan_pb2
-from telha_planner.core.request import Window, format_uuid
+from telha_planner.core.request import Window
+from telha_planner.core.value import format_uuid
 from telha_planner.trace.compared import instant
 
 QUESTION = "tram bridge 電車 closed"

@@ -7,7 +7,7 @@ from telha_gateway.config import GatewaySettings
 from telha_gateway.dto.shape import MAX_OFFSET
 from telha_gateway.shapes import shaped
 from telha_gateway.viewer import site
-from telha_planner.core import predicate, request, subject
+from telha_planner.core import predicate, request, subject, value
 from telha_planner.ingest.document import MEDIA_TYPES
 
 DOCUMENT = json.loads(openapi.document(app.OPERATIONS))
@@ -99,7 +99,7 @@ def test_the_document_tells_the_planners_own_bounds():
     assert schemas["PlanRequest"]["properties"]["whyNot"]["maxItems"] == subject.MAX_SUBJECTS
     assert schemas["WhyNot"]["properties"]["source"]["maxLength"] == subject.MAX_SUBJECT_BYTES
     assert schemas["WhyNot"]["properties"]["section"]["maxLength"] == subject.MAX_SUBJECT_BYTES
-    assert schemas["QueryVector"]["properties"]["values"]["maxItems"] == request.MAX_DIMENSIONS
+    assert schemas["QueryVector"]["properties"]["values"]["maxItems"] == value.MAX_DIMENSIONS
     assert schemas["SelectRequest"]["properties"]["pool"]["maxItems"] == request.MAX_FRAGMENTS
     assert set(schemas["Document"]["properties"]["mediaType"]["enum"]) == {*MEDIA_TYPES, None}
     assert set(schemas["Condition"]["properties"]) == set(predicate.OPERATORS)

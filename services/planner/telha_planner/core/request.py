@@ -7,8 +7,6 @@ except that −0.0 becomes +0.0.
 Rule 2: field paths use the wire's spelling (`budget.max_tokens`), and indices for lists (`pool[3].score`).
 """
 
-import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -17,6 +15,7 @@ from .errors import RequestInvalid
 from .model import MAX_OFFSET, SpanClass, SpanRef
 from .predicate import Where
 from .subject import MAX_SUBJECT_BYTES, MAX_SUBJECTS, Subject
+from .value import check_name, check_range, check_share, check_text, check_vector, check_weight, parse_uuid
 
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
@@ -25,10 +24,8 @@ OPEN_END = INT64_MAX
 
 MAX_QUESTION_BYTES = 16_384
 MAX_SPACES = 256
-MAX_NAME_BYTES = 128
 MAX_FIND_LIMIT = 1000
 MAX_QUERY_PAGE = 1000
-MAX_DIMENSIONS = 4096
 MAX_OVERHEAD_TOKENS = 1_000_000
 MAX_FRAGMENTS = 100_000
 MAX_EXCLUDED_TRACES = 32
@@ -36,13 +33,7 @@ MAX_EXCLUSIONS = 20_000
 """Spans that a request may have left out; a trace names a few dozen."""
 ALL_SPACES = "*"
 
-_GREATEST_FLOAT32 = (2.0 - 2.0**-23) * 2.0**127
-_ROUNDED_TO_ZERO = 2.0**-150
-"""The greatest magnitude that is 0 as a 32-bit float."""
-
 _ID_BYTES = 16
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 class Leg(Enum):
@@ -275,50 +266,6 @@ def check_where(place: str, where: Where | None, find: str | None) -> None:
         raise RequestInvalid(field=place, rule="must not be given without find")
 
 
-def check_text(place: str, text: str) -> None:
-    """Refuse what UTF-8 or a database cannot hold: lone surrogates and U+0000."""
-    if "\0" in text:
-        raise RequestInvalid(field=place, rule="must not contain U+0000")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise RequestInvalid(field=place, rule="must not contain lone surrogates") from None
-
-
-def check_name(place: str, name: str, max_bytes: int = MAX_NAME_BYTES) -> None:
-    """Refuse a name (type, kind, model, space) that is blank, has controls or is too long."""
-    check_text(place, name)
-    if not name.strip():
-        raise RequestInvalid(field=place, rule="must not be blank")
-    if _CONTROL.search(name):
-        raise RequestInvalid(field=place, rule="must not contain control characters")
-    if len(name.encode()) > max_bytes:
-        raise RequestInvalid(field=place, rule=f"must be at most {max_bytes:,} bytes")
-
-
-def check_range(place: str, value: int | None, low: int, high: int) -> None:
-    """Refuse an integer outside [*low*, *high*]; None passes."""
-    if value is not None and not low <= value <= high:
-        raise RequestInvalid(field=place, rule=f"must be between {low:,} and {high:,}")
-
-
-def check_weight(place: str, weight: float) -> None:
-    """Refuse a score that is not a finite number of at least 0."""
-    if not math.isfinite(weight) or weight < 0:
-        raise RequestInvalid(field=place, rule="must be a finite number of at least 0")
-
-
-def check_vector(place: str, values: Sequence[float]) -> None:
-    """Refuse a vector that is empty, too long, not finite or zero; it counts as the 32-bit floats that it becomes."""
-    if not 1 <= len(values) <= MAX_DIMENSIONS:
-        raise RequestInvalid(field=place, rule=f"must hold 1 to {MAX_DIMENSIONS:,} values")
-    for index, value in enumerate(values):
-        if not abs(value) <= _GREATEST_FLOAT32:
-            raise RequestInvalid(field=f"{place}[{index}]", rule="must be finite as a 32-bit float")
-    if not any(abs(value) > _ROUNDED_TO_ZERO for value in values):
-        raise RequestInvalid(field=place, rule="must not be the zero vector")
-
-
 def check_window(window: Window) -> None:
     """Refuse instants outside int64 µs, the open end excluded."""
     check_range("window.valid_time_us", window.valid_time, INT64_MIN, OPEN_END - 1)
@@ -347,12 +294,6 @@ def check_floor(min_similarity: float | None) -> None:
     """Refuse a floor outside [0, 1]; None passes."""
     if min_similarity is not None:
         check_share("min_similarity", min_similarity)
-
-
-def check_share(place: str, share: float) -> None:
-    """Refuse a share outside [0, 1]."""
-    if not 0 <= share <= 1:
-        raise RequestInvalid(field=place, rule="must be at least 0 and at most 1")
 
 
 def check_spaces(spaces: Sequence[str]) -> None:
@@ -405,21 +346,3 @@ def check_span(place: str, span: SpanRef) -> None:
     check_range(f"{place}.end", span.end, 0, MAX_OFFSET)
     if span.start >= span.end:
         raise RequestInvalid(field=f"{place}.end", rule="must be greater than start")
-
-
-def parse_uuid(place: str, text: str) -> bytes:
-    """
-    Read a canonical lower-case UUID as its 16 bytes.
-
-    Raises:
-        RequestInvalid: Any other spelling; ids are compared byte by byte, so one id has one spelling.
-    """
-    if not _UUID.fullmatch(text):
-        raise RequestInvalid(field=place, rule="must be a lower-case UUID")
-    return bytes.fromhex(text.replace("-", ""))
-
-
-def format_uuid(value: bytes) -> str:
-    """The canonical lower-case spelling of 16 bytes; `parse_uuid` reads it back."""
-    digits = value.hex()
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

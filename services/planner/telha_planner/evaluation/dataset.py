@@ -15,7 +15,8 @@ from typing import Any
 from blake3 import blake3
 
 from telha_planner.core.errors import RequestInvalid
-from telha_planner.core.request import INT64_MIN, OPEN_END, check_question, check_text
+from telha_planner.core.request import INT64_MIN, OPEN_END, check_question
+from telha_planner.core.value import check_text
 from telha_planner.ingest.document import MARKDOWN, PLAIN, WHITE_SPACE, DocumentInput, canonical_text
 from telha_planner.ingest.identity import uuid5
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.model import SpanClass
-from telha_planner.core.request import INT64_MIN, OPEN_END, check_name, check_range, check_text
+from telha_planner.core.request import INT64_MIN, OPEN_END
+from telha_planner.core.value import check_name, check_range, check_text
 from telha_planner.memory.records import ArtifactRecord, DocumentRecord, PassageNode, SpanRecord, Terms
 from telha_planner.models.analysis import ANALYSIS_VERSION, term_counts
 from telha_planner.models.tokenizers import token_counts

@@ -18,7 +18,8 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from telha_planner.core.errors import RequestInvalid
-from telha_planner.core.request import INT64_MIN, OPEN_END, check_name, check_range, check_text
+from telha_planner.core.request import INT64_MIN, OPEN_END
+from telha_planner.core.value import check_name, check_range, check_text
 
 from .blocks import Block, Turn
 from .document import JSON, MAX_BASE_SPANS, WHITE_SPACE, TooManySpans

@@ -11,7 +11,8 @@ Rule 2: field paths use the wire's spelling, relative to the document (`content`
 from dataclasses import dataclass
 
 from telha_planner.core.errors import RequestInvalid
-from telha_planner.core.request import INT64_MIN, OPEN_END, check_name, check_range, check_text
+from telha_planner.core.request import INT64_MIN, OPEN_END
+from telha_planner.core.value import check_name, check_range, check_text
 
 MAX_DOCUMENT_NAME_BYTES = 1024
 MAX_URI_BYTES = 2048

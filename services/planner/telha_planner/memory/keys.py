@@ -23,7 +23,8 @@ from blake3 import blake3
 
 from telha_planner.caller import RIGHTS, Caller
 from telha_planner.core.errors import NotFound, RequestInvalid, Unauthenticated
-from telha_planner.core.request import ALL_SPACES, OPEN_END, check_name, check_range, check_spaces
+from telha_planner.core.request import ALL_SPACES, OPEN_END, check_spaces
+from telha_planner.core.value import check_name, check_range
 
 from . import tenants
 from .store import Store

@@ -16,7 +16,8 @@ from typing import Any
 from telha_planner import patience
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.predicate import AllOf, AnyOf, Condition, Expression, Field, Not, Scalar, Where
-from telha_planner.core.request import OPEN_END, format_uuid
+from telha_planner.core.request import OPEN_END
+from telha_planner.core.value import format_uuid
 from telha_planner.models.analysis import term_counts
 
 

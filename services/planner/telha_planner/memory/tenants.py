@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from telha_planner.core.errors import RequestInvalid, Unavailable
-from telha_planner.core.request import check_name
+from telha_planner.core.value import check_name
 
 from .tables import clock, deleted_tenant, tenant
 

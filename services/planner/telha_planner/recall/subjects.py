@@ -18,8 +18,8 @@ from telha_planner.columns.snapshot import Snapshot
 from telha_planner.columns.spans import UNKNOWN
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.model import Bools, Int32, Int64, SpanRef
-from telha_planner.core.request import parse_uuid
 from telha_planner.core.subject import SourceSubject, Subject
+from telha_planner.core.value import parse_uuid
 
 from .sections import section_ranges
 

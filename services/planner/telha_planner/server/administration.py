@@ -20,7 +20,7 @@ from telha.administration.v1 import administration_pb2 as pb
 
 from telha_planner.caller import Caller
 from telha_planner.core.errors import RequestInvalid, TelhaError
-from telha_planner.core.request import check_name, parse_uuid
+from telha_planner.core.value import check_name, parse_uuid
 from telha_planner.memory.receipts import Deletion
 
 from . import page_token

@@ -17,7 +17,8 @@ from telha.trace.v1 import traces_pb2
 from telha_planner.caller import Caller
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.model import SpanRef
-from telha_planner.core.request import MAX_EXCLUSIONS, PlanRequest, check_span, parse_uuid
+from telha_planner.core.request import MAX_EXCLUSIONS, PlanRequest, check_span
+from telha_planner.core.value import parse_uuid
 from telha_planner.models.embedders.questions import QuestionVector
 
 from .call import Call

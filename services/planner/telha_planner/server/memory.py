@@ -17,7 +17,8 @@ from telha.memory.v1 import memory_pb2
 
 from telha_planner.caller import Caller
 from telha_planner.core.errors import NotFound, PermissionDenied
-from telha_planner.core.request import INT64_MAX, INT64_MIN, check_range, check_spaces, check_window, parse_uuid
+from telha_planner.core.request import INT64_MAX, INT64_MIN, check_spaces, check_window
+from telha_planner.core.value import check_range, parse_uuid
 from telha_planner.ingest.document import DocumentHeader, DocumentInput
 from telha_planner.memory.reads import StoredSource
 from telha_planner.memory.records import IdempotencyKey

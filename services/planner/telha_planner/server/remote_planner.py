@@ -12,7 +12,8 @@ from telha.memory.v1 import memory_pb2, memory_pb2_grpc
 from telha.planner.v1 import planner_pb2, planner_pb2_grpc
 
 from telha_planner.core.model import SpanRef
-from telha_planner.core.request import PlanRequest, format_uuid, parse_uuid
+from telha_planner.core.request import PlanRequest
+from telha_planner.core.value import format_uuid, parse_uuid
 from telha_planner.ingest.document import DocumentInput
 
 from .translate_plan import window_message

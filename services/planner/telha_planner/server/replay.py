@@ -10,7 +10,8 @@ from telha.planner.v1 import replay_pb2
 from telha_planner.caller import Caller
 from telha_planner.core.difference import difference
 from telha_planner.core.errors import NotFound, RequestInvalid
-from telha_planner.core.request import check_subjects, parse_uuid
+from telha_planner.core.request import check_subjects
+from telha_planner.core.value import parse_uuid
 from telha_planner.trace.compared import pair
 from telha_planner.trace.recorded import Recorded, RecordUnreadable
 

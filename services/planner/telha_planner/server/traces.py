@@ -13,7 +13,8 @@ from telha.trace.v1 import traces_pb2
 
 from telha_planner.caller import Caller
 from telha_planner.core.errors import NotFound, RequestInvalid
-from telha_planner.core.request import ALL_SPACES, INT64_MIN, OPEN_END, check_name, check_range, check_share, parse_uuid
+from telha_planner.core.request import ALL_SPACES, INT64_MIN, OPEN_END
+from telha_planner.core.value import check_name, check_range, check_share, parse_uuid
 
 from .call import Call, Service
 from .dispatch import PlanThread

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from telha.administration.v1 import administration_pb2 as pb
 
 from telha_planner.core.errors import RequestInvalid
-from telha_planner.core.request import check_name, format_uuid
+from telha_planner.core.value import check_name, format_uuid
 from telha_planner.memory.keys import KeyDraft, KeyInfo
 from telha_planner.memory.receipts import Deletion, Removed, SpaceReceipt
 from telha_planner.memory.tenants import TenantInfo

@@ -6,7 +6,8 @@ from telha.context.v1 import context_pb2
 
 from telha_planner.answers import ContextAnswer, ContextItem, OpenQuestion, Prompt
 from telha_planner.core.plan import PlanStats, RecallStats
-from telha_planner.core.request import PlanRequest, format_uuid
+from telha_planner.core.request import PlanRequest
+from telha_planner.core.value import format_uuid
 
 from .translate_explanation import span_message
 from .translate_plan import CLASS_ON_THE_WIRE, Sent, legs_message, read_plan, stats_message, window_message

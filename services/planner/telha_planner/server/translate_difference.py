@@ -10,7 +10,8 @@ from telha.planner.v1 import difference_pb2, plan_pb2, planner_pb2, replay_pb2
 from telha_planner.core.difference import Difference, HeldSpan, InputChange, in_words
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.model import SpanRef
-from telha_planner.core.request import PlanRequest, SelectRequest, Window, format_uuid
+from telha_planner.core.request import PlanRequest, SelectRequest, Window
+from telha_planner.core.value import format_uuid
 from telha_planner.replay import Replayed, version_of
 from telha_planner.trace.recorded import Recorded
 

@@ -22,8 +22,9 @@ from telha_planner.core.explained import (
     Verdict,
 )
 from telha_planner.core.model import Outcome, SpanRef
-from telha_planner.core.request import Leg, format_uuid
+from telha_planner.core.request import Leg
 from telha_planner.core.subject import Subject
+from telha_planner.core.value import format_uuid
 
 from .translate_plan import CLASS_ON_THE_WIRE
 from .translate_trace import framed

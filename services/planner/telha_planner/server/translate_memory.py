@@ -13,18 +13,8 @@ from telha.memory.v1 import memory_pb2
 from telha_planner.caller import Caller
 from telha_planner.core.errors import DocumentTooLarge, RequestInvalid
 from telha_planner.core.model import SpanClass
-from telha_planner.core.request import (
-    INT64_MAX,
-    INT64_MIN,
-    OPEN_END,
-    check_name,
-    check_range,
-    check_span,
-    check_text,
-    check_vector,
-    format_uuid,
-    parse_uuid,
-)
+from telha_planner.core.request import INT64_MAX, INT64_MIN, OPEN_END, check_span
+from telha_planner.core.value import check_name, check_range, check_text, check_vector, format_uuid, parse_uuid
 from telha_planner.ingest.artifact import ArtifactInput
 from telha_planner.ingest.document import DocumentHeader, DocumentInput
 from telha_planner.memory.reads import StoredSource

@@ -13,16 +13,8 @@ from telha.planner.v1 import plan_pb2, planner_pb2
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.model import SpanClass, SpanRef
 from telha_planner.core.plan import EvidencePlan, PlanStats, RecallStats
-from telha_planner.core.request import (
-    Fragment,
-    Leg,
-    PlanRequest,
-    SelectRequest,
-    Window,
-    check_excluded_traces,
-    format_uuid,
-    parse_uuid,
-)
+from telha_planner.core.request import Fragment, Leg, PlanRequest, SelectRequest, Window, check_excluded_traces
+from telha_planner.core.value import format_uuid, parse_uuid
 
 from .translate_properties import read_conditions
 from .translate_subjects import read_subjects

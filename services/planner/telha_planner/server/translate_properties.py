@@ -8,7 +8,7 @@ from google.protobuf import struct_pb2
 
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.predicate import Where, member, read_where
-from telha_planner.core.request import check_text
+from telha_planner.core.value import check_text
 
 MAX_PROPERTIES_BYTES = 65_536
 """Longest JSON text of one node's properties; what is longer is a document, and documents are ingested."""

@@ -5,7 +5,8 @@ import json
 from telha.memory.v1 import memory_pb2
 
 from telha_planner.answers import FoundNode, QueryAnswer
-from telha_planner.core.request import QueryPosition, QueryRequest, format_uuid
+from telha_planner.core.request import QueryPosition, QueryRequest
+from telha_planner.core.value import format_uuid
 
 from . import page_token
 from .translate_plan import read_window, window_message

@@ -11,8 +11,8 @@ from telha.planner.v1 import explanation_pb2
 
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.model import SpanRef
-from telha_planner.core.request import parse_uuid
 from telha_planner.core.subject import SourceSubject, Subject
+from telha_planner.core.value import parse_uuid
 
 
 def read_subjects(messages: Iterable[explanation_pb2.Subject]) -> tuple[tuple[Subject, ...], list[dict[str, Any]]]:

@@ -12,7 +12,7 @@ from typing import Any
 from blake3 import blake3
 
 from telha_planner.core.difference import Compared, Named, PlanInput
-from telha_planner.core.request import format_uuid
+from telha_planner.core.value import format_uuid
 
 from .recorded import Recorded
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from telha_planner.core.explained import ExplainedSpan, Explanation, ScoreConstants, ScoreParts
 from telha_planner.core.model import Outcome
-from telha_planner.core.request import format_uuid
+from telha_planner.core.value import format_uuid
 
 MAX_KEPT = 2_000
 """Most spans that a record keeps; those behind them are counted, and a replay says them all."""

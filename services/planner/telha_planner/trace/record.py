@@ -16,7 +16,7 @@ from telha_planner.caller import Caller
 from telha_planner.core.explained import Explanation
 from telha_planner.core.model import MAX_OFFSET, SpanRef
 from telha_planner.core.plan import EvidencePlan, PlanStats, RecallStats
-from telha_planner.core.request import format_uuid
+from telha_planner.core.value import format_uuid
 
 from . import canonical_json
 from .explained import explained_map

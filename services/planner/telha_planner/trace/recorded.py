@@ -15,7 +15,8 @@ import msgpack
 from telha_planner.core.difference import HeldSpan
 from telha_planner.core.errors import TelhaError
 from telha_planner.core.model import MAX_OFFSET, SpanClass, SpanRef
-from telha_planner.core.request import check_range, check_span, check_weight, parse_uuid
+from telha_planner.core.request import check_span
+from telha_planner.core.value import check_range, check_weight, parse_uuid
 
 from .record import RECORD_VERSION, PoolEntry
 
