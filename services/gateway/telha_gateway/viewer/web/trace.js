@@ -17,7 +17,7 @@ import { nameSources } from "./names.js";
 import { waiting } from "./parts.js";
 import { replayPanel } from "./replay.js";
 import { key } from "./words.js";
-import { offerSources, whyNotCard } from "./whynot.js";
+import { whyNotCard } from "./whynot.js";
 
 const REPLAYED = new Set(["plan", "context", "select"]);
 
@@ -50,7 +50,6 @@ export async function traceView(parent, place, { signal, arrive }) {
   function draw(rows, how) {
     show(slots.budget, budgetCard(facts, rows, facts.cap));
     show(slots.flow, flowCard(facts));
-    offerSources(rows);
     const held = slots.candidates.contains(document.activeElement) ? document.activeElement : null;
     show(slots.candidates, candidatesCard(facts, rows, { ...how, kept, signal }));
     if (held) standIn(slots.candidates, held)?.focus({ preventScroll: true });

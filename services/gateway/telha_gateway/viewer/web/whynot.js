@@ -7,25 +7,10 @@ import { counted, moment, rfc3339, score, whole } from "./format.js";
 import { announce, chip, failure, waiting } from "./parts.js";
 import { OUTCOMES, VERDICTS, key, sentence } from "./words.js";
 
-/** Names that are offered at most. */
-const OFFERED = 200;
-
-/** Offers the names of sources in *rows* where one is asked for. */
-export function offerSources(rows) {
-  const names = [...new Set(rows.map((row) => row.name).filter((name) => name && name === visible(name)))].sort();
-  const list = document.getElementById("why-sources");
-  if (list)
-    show(
-      list,
-      names.slice(0, OFFERED).map((value) => h("option", { value })),
-    );
-}
-
 /** The card with the question, and below it the answer. */
 export function whyNotCard(facts, signal) {
   const source = h("input", {
     id: "why-source",
-    list: "why-sources",
     type: "text",
     autocomplete: "off",
     spellcheck: "false",
@@ -72,13 +57,7 @@ export function whyNotCard(facts, signal) {
     h(
       "form",
       { on: { submit }, novalidate: true },
-      h(
-        "div",
-        { class: "field" },
-        h("label", { for: "why-source" }, "Source, by name or id"),
-        source,
-        h("datalist", { id: "why-sources" }),
-      ),
+      h("div", { class: "field" }, h("label", { for: "why-source" }, "Source, by name or id"), source),
       h("div", { class: "field" }, h("label", { for: "why-section" }, "Section (optional)"), section),
       h("button", { type: "submit", class: "primary" }, "Why not?"),
     ),
