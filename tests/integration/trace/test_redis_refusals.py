@@ -138,11 +138,12 @@ def test_a_cancelled_read_discards_its_connection(valkey_server: ValkeyServer) -
         with valkey_server.client() as other:
             other.xgroup_create(STREAM, "writer", id="0", mkstream=True)
             for _ in range(10):
-                reading = asyncio.create_task(client.xreadgroup("writer", "me", {STREAM: ">"}, block=5000))
-                await asyncio.sleep(0.02)
+                reading = asyncio.create_task(client.xreadgroup("writer", "me", {STREAM: ">"}, block=60_000))
+                await until(lambda: other.info("clients")["blocked_clients"] == 1)
                 reading.cancel()
                 await asyncio.wait([reading])
                 assert reading.cancelled()
+                await until(lambda: other.info("clients")["blocked_clients"] == 0)
                 other.xadd(STREAM, {frame.FIELD: str(uuid4())})
                 assert await client.echo("mine") == b"mine"
                 await client.xreadgroup("writer", "me", {STREAM: ">"})
