@@ -3,7 +3,7 @@ from uuid import UUID
 
 import pytest
 from telha.context.v1 import context_pb2
-from telha.planner.v1 import explanation_pb2, plan_pb2, planner_pb2
+from telha.planner.v1 import explanation_pb2, plan_pb2, planner_pb2, suggestion_pb2
 from telha_planner.core.bound import Optimality
 from telha_planner.core.errors import RequestInvalid
 from telha_planner.core.model import SpanClass, SpanRef
@@ -69,6 +69,7 @@ def test_every_field_of_a_plan_request_is_read():
             explanation_pb2.Subject(span=span()),
         ],
         exclude=plan_pb2.Exclude(trace_ids=[SOURCE]),
+        suggest=suggestion_pb2.Suggest(weight_share=0.25),
     )
     assert {field.name for field, _ in message.ListFields()} == set(message.DESCRIPTOR.fields_by_name)
     request, sent = read_plan(message)
@@ -91,6 +92,7 @@ def test_every_field_of_a_plan_request_is_read():
         min_similarity=0.25,
         explain=True,
         why_not=(SourceSubject("notes.md", "α > β"), SpanRef(UUID(SOURCE).bytes, 7, 0, 5)),
+        suggest=0.25,
     )
     assert set(sent) == {field.json_name for field in message.DESCRIPTOR.fields}
     assert sent["vector"] == {"values": [0.5, 0.25], "model": "mini"}
