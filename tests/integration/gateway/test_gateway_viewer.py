@@ -1,6 +1,9 @@
 """The viewer on the wire: its page and files, their headers, and that they are the same for everyone."""
 
 import re
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 
 import httpx
@@ -8,7 +11,6 @@ import pytest
 from gateway_server import Script, running
 from telha_cli import up
 from telha_cli.folder import Connection
-from telha_gateway import app
 from telha_gateway.viewer import files
 
 A_TRACE = "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e99"
@@ -165,12 +167,14 @@ def test_without_the_viewer_there_is_no_page():
         assert httpx.post(url + "/traces").status_code == 404
 
 
-def test_the_files_are_packaged_with_the_code():
-    """X7: they lie in the package's own folder, which the wheel holds whole."""
-    root = Path(app.__file__).parent
-    assert files.WEB.is_relative_to(root)
-    assert (files.WEB / files.PAGE).is_file()
-    assert len(files.assets()) > 20
+def test_the_wheel_holds_every_file(tmp_path):
+    """X7: what is installed has the viewer whole; no file of it grows beyond what can be read."""
+    root = Path(__file__).parents[3]
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
+    subprocess.run(build, cwd=root, check=True, capture_output=True, timeout=120)
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
+        held = {Path(name).name for name in wheel.namelist() if "/viewer/web/" in name}
+    assert held == {*files.assets(), files.PAGE}
     assert all(len(file.content.splitlines()) < 400 for file in files.assets().values())
 
 
