@@ -49,6 +49,9 @@ up: setup ## start the whole system on embedded parts and stay
 bench: setup ## measure speed, each figure beside target and floor (three minutes)
 	$(BIN)/python bench/run.py
 
+screenshots: setup ## draw the pictures of the trace viewer anew; look at them before committing them
+	$(BIN)/python tests/screenshots.py
+
 load: setup ## a running system at half and at twice its capacity: latency, refusals, health (two minutes)
 	$(BIN)/python bench/load.py
 
@@ -80,4 +83,4 @@ lock: setup ## resolve the lock files anew
 clean: ## remove what was built, not your data
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help setup check test fault schemathesis demo up bench load eval generate generate-check baseline golden lock clean fuzz
+.PHONY: help setup check test fault schemathesis demo up bench screenshots load eval generate generate-check baseline golden lock clean fuzz

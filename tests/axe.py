@@ -7,8 +7,9 @@ from typing import Any
 from playwright.sync_api import Page
 
 _RUN = """
-async () => {
-    const found = await axe.run(document, { resultTypes: ["violations"] });
+async (rules) => {
+    const chosen = rules ? { runOnly: { type: "rule", values: rules } } : {};
+    const found = await axe.run(document, { resultTypes: ["violations"], ...chosen });
     return { checked: found.passes.length, violations: found.violations };
 }
 """
@@ -19,15 +20,20 @@ def _source() -> str:
     return files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
 
 
-def barriers(page: Page, *, least: tuple[str, ...] = ("serious", "critical")) -> list[str]:
-    """Barriers of the *least* impacts in *page* as it stands, each with its rule and the elements it concerns."""
+def barriers(page: Page, *rules: str) -> list[str]:
+    """
+    Serious and critical barriers in *page* as it stands, each with its rule and the elements it concerns.
+
+    Args:
+        rules: Names of axe-core's rules; none is all that it has of its own accord.
+    """
     if not page.evaluate("'axe' in window"):
         page.evaluate(_source())
-    found: dict[str, Any] = page.evaluate(_RUN)
+    found: dict[str, Any] = page.evaluate(_RUN, [*rules] or None)
     assert found["checked"] > 0, "axe-core checked nothing"
     return [
         f"{each['id']} ({each['impact']}): {node['html'][:200]} — {node['failureSummary']}"
         for each in found["violations"]
-        if each["impact"] in least
+        if each["impact"] in ("serious", "critical")
         for node in each["nodes"]
     ]

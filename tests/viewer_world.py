@@ -44,6 +44,8 @@ HOSTILE_TEXT = (
     "齐柏林飞艇 Zeppelin moorings 系泊 👩‍👩‍👧‍👦 🏴󠁧󠁢󠁳󠁣󠁴󠁿 𐏑\u200b\ufeff\x07.\n\n"
     "</pre></table><iframe src=//example.org></iframe><style>*{display:none}</style> Zeppelin moorings.\n\n"
 )
+HANGAR = "When was the dirigible hangar closed?"
+CLOSED = "# Closed\n\nThe dirigible hangar was closed in 1931.\n"
 ZEPPELIN = "When are the Zeppelin moorings closed?"
 LISTED = 1050
 """Traces of the tenant `archive`: more than a gateway gives on one page."""
@@ -62,7 +64,6 @@ class World:
             traces are many, `writer` that may not read.
         traces: Ids by what the call was.
         answers: What the REST surface answered to those calls.
-        erased_source: The source of the trace `erased`.
     """
 
     up: Up
@@ -81,18 +82,18 @@ class World:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[World]:
-    """Start it with all it keeps below *folder*; stop it at the end."""
+def running(folder: Path, *words: str) -> Iterator[World]:
+    """Start it as `telha up` with *words* and all it keeps below *folder*; stop it at the end."""
     before = folder / "before.toml"
     before.write_text("[planner]\nkind_priors = { heading = 0.2, section = 0.4 }\n")
-    earlier = start(folder, "--config", str(before))
+    earlier = start(folder, "--config", str(before), *words)
     try:
         opening = _keys(earlier)
         traces, answers = _first_calls(World(earlier, opening))
     finally:
         stop(earlier)
     _fill_archive(folder / "data")
-    world = World(start(folder), opening, traces, answers)
+    world = World(start(folder, *words), opening, traces, answers)
     try:
         _calls(world)
         yield world
@@ -140,30 +141,32 @@ def _first_calls(world: World) -> tuple[dict[str, str], dict[str, Json]]:
     remember(world.up)
     with Client(world.up.grpc, world.up.key) as client:
         client.memory.ingest([Document(name=HOSTILE_NAME, content=HOSTILE_TEXT, media_type="text/plain")])
-        closed = Document(name="closed.md", content="# Closed\n\nThe dirigible hangar was closed in 1931.\n")
-        source = client.memory.ingest([closed]).documents[0].source_id
+        closed = [Document(name="closed.md", content=CLOSED, space=space) for space in ("main", "hangar")]
+        sources = [each.source_id for each in client.memory.ingest(closed).documents]
     with Client(world.up.grpc, world.keys["rival"]) as client:
         client.memory.ingest([Document(name="rival.md", content="The last tram of the rival leaves at noon.")])
     asked: dict[str, Json] = {
         "changed": {"question": LAST_TRAM, "budget": {"maxTokens": 200}},
-        "erased": {"question": "When was the dirigible hangar closed?", "budget": {"maxTokens": 300}},
+        "partly erased": {"question": HANGAR, "budget": {"maxTokens": 300}},
+        "erased": {"question": HANGAR, "spaces": ["hangar"]},
     }
     for name, body in asked.items():
         _call(world, name, "/v1/plan", body)
     with world.rest() as rest:
-        rest.delete(f"/v1/memory/sources/{source}").raise_for_status()
+        for source in sources:
+            rest.delete(f"/v1/memory/sources/{source}").raise_for_status()
     return world.traces, world.answers
 
 
 def _calls(world: World) -> None:
     plan: dict[str, Json] = {
         "plain": {"question": LAST_TRAM, "budget": {"maxTokens": 200}},
-        "explained": {"question": LAST_TRAM, "budget": {"maxTokens": 200}},
-        "limits": {"question": LAST_TRAM, "budget": {"maxTokens": 300, "maxSpans": 4}},
-        "tiny": {"question": LOST_PROPERTY, "budget": {"maxTokens": 30}, "maxFracPerSource": 1},
-        "stranded": {"question": LOST_PROPERTY, "budget": {"maxTokens": 600}, "maxFracPerSource": 0.2},
-        "chinese": {"question": PHONE, "budget": {"maxTokens": 600}, "maxFracPerSource": 0.2},
-        "hostile": {"question": ZEPPELIN, "budget": {"maxTokens": 1000}, "maxFracPerSource": 1},
+        "explained": {"question": LAST_TRAM, "budget": {"maxTokens": 200}, "explain": True},
+        "limits": {"question": LAST_TRAM, "budget": {"maxTokens": 300, "maxSpans": 4}, "explain": True},
+        "tiny": {"question": LOST_PROPERTY, "budget": {"maxTokens": 30}, "maxFracPerSource": 1, "explain": True},
+        "stranded": {"question": LOST_PROPERTY, "budget": {"maxTokens": 600}, "maxFracPerSource": 0.2, "explain": True},
+        "chinese": {"question": PHONE, "budget": {"maxTokens": 600}, "maxFracPerSource": 0.2, "explain": True},
+        "hostile": {"question": ZEPPELIN, "budget": {"maxTokens": 1000}, "maxFracPerSource": 1, "explain": True},
         "hostile question": {"question": f"{HOSTILE_NAME}{CONTROLS} {LOST_PROPERTY}"},
         "board": {"question": "What worked against the swan on the rail?", "spaces": ["board"]},
         "everything": {"question": LOST_PROPERTY, "spaces": ["*"], "budget": {"maxTokens": 100}},

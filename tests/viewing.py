@@ -54,6 +54,8 @@ class Viewing:
         """Open the trace of the call *name* and sign in; the page."""
         page = self.at(f"/{self.world.traces[name]}", key)
         self.replayed().wait_for()
+        if "identical" not in self.replayed().inner_text():
+            page.wait_for_load_state("networkidle")  # what a record does not name is asked of its sources
         return page
 
     def replayed(self) -> Locator:

@@ -62,6 +62,9 @@ def test_every_trace_is_on_one_page(viewer: Viewing) -> None:
     [
         ("Kind", "select", {"kind": "select"}),
         ("Space", "space 3", {"space": "space 3"}),
+        ("Stranded by the cap", "yes", {"stranded": "true"}),
+        ("Stranded by the cap", "no", {"stranded": "false"}),
+        ("Budget used", "a quarter to a half", {"minUsedShare": 0.25, "maxUsedShare": 0.5}),
     ],
 )
 def test_each_filter_shows_what_rest_lists(viewer: Viewing, label: str, chosen: str, filters: dict[str, Any]) -> None:
