@@ -8,7 +8,7 @@ Rule 3: nothing here is async and nothing waits but for the store.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
@@ -39,6 +39,7 @@ from telha_planner.models.tokenizers import Tokenizers
 from telha_planner.nodes import nodes_at
 from telha_planner.prompt import prompt_of
 from telha_planner.recall import structured
+from telha_planner.recall.given import of_spaces
 from telha_planner.recall.ports import Recalled, RecallQuery
 from telha_planner.recall.recall import recall, recall_in_detail
 from telha_planner.recall.semantic import NO_VECTORS
@@ -298,6 +299,9 @@ class Planning:
             try:
                 snapshot = self._columns.at(caller.tenant, last_tx)
                 question = pinned or self._embedded(request, snapshot.active_model(window[1]), asked)
+                if request.exclusions and pinned is None:
+                    reach = of_spaces(snapshot.columns, caller.readable(request.spaces), request.exclusions)
+                    request = replace(request, exclusions=reach)
                 query = resolution.resolve_recall(request, limits, caller, self._config, window, question)
                 began = time.perf_counter()
                 detail = None

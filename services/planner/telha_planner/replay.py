@@ -35,7 +35,7 @@ from telha_planner.pipeline import Planning
 from telha_planner.select import Counted, reselect
 from telha_planner.trace.compared import instant, pair
 from telha_planner.trace.record import Circumstances, encode_record
-from telha_planner.trace.recorded import Recorded, read_record
+from telha_planner.trace.recorded import Gave, Recorded, read_record
 
 SURFACES = {"plan": resolution.plan_surface, "context": resolution.context_surface}
 
@@ -186,7 +186,7 @@ class Replaying:
         return [InputChange(PlanInput.ERASURE, "", f"{what} at {instant(last.tx)}")]
 
 
-def may_see(caller: Caller, recorded: Recorded) -> bool:
+def may_see(caller: Caller, recorded: Recorded | Gave) -> bool:
     """Whether *caller* may see the trace: it may read all that the trace read, or made one that read nothing."""
     if caller.spaces is None:
         return True

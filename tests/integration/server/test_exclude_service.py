@@ -3,11 +3,13 @@
 from dataclasses import replace
 from uuid import uuid4
 
+import msgpack
 import pytest
 from planner_server import RealPlanner
 from redis import Redis
 from running_writer import running_writer
 from telha_client import Document, Fragment, InsufficientEvidence, InvalidRequest, Unavailable
+from telha_planner.trace.recorded import RecordUnreadable, read_gave
 from trace_path import STREAM, TOKEN, an_entry
 
 TRAMS = ("red", "blue", "amber", "teal", "pink")
@@ -134,12 +136,38 @@ def test_what_a_selection_gave_is_excluded_too(client):
 
 def test_a_persisted_trace_excludes_as_one_in_the_spool_does(client, shared_valkey):
     """C11, X4: wherever the record is; numbers beyond 2^53 come back as they were."""
-    source, version = str(uuid4()), 2**62 + 1
+    source, version = client.plan(QUESTION, **ASKED).spans[0].span.source_id, 2**62 + 1
     trace_id = str(uuid4())
     with Redis.from_url(shared_valkey.url) as redis:
         redis.xadd(STREAM, an_entry(trace_id, item_coords=[[source, version, 0, 9]]))
     answer = client.plan(QUESTION, **ASKED, exclude=[trace_id])
     assert client.trace(answer.trace_id).record["exclusions"] == [[source, str(version), 0, 9]]
+
+
+def test_a_trace_names_no_coordinate_of_a_space_that_it_did_not_read(client, planner):
+    """C11, M7: whoever may read a trace learns nothing of what a wider key was given of another space."""
+    elsewhere = client.plan("where does the night tram stop?", spaces=["night"])
+    here = client.plan(QUESTION, **ASKED)
+    again = client.plan(QUESTION, **ASKED, exclude=[elsewhere, here])
+    with planner.client(spaces=["main"]) as limited:
+        record = limited.trace(again.trace_id).record
+    assert record["exclusions"] == [list(place) for place in sorted(places(here))]
+    assert elsewhere.spans[0].span.source_id not in str(record)
+    assert client.replay(again.trace_id).outcome == "identical"
+
+
+def test_what_was_given_is_read_without_the_pool_of_its_call():
+    """C11: a record of any layout that says what it read and gave; one that does not is refused."""
+    row = [str(uuid4()), 2**62 + 1, 0, 9]
+    gave = read_gave(msgpack.packb({"key_id": "k", "spaces": [], "item_coords": [row], "pool": [["?"]]}))
+    assert (gave.key_id, gave.spaces) == ("k", ())
+    assert [span.source_version_tx for span in gave.spans or ()] == [2**62 + 1]
+    for places_told in (None, [["x", 1, 0, 9]], [[*row, 1]], [[row[0], "1", 0, 9]], [[row[0], 1, 9, 0]]):
+        told = {"key_id": "k", "spaces": None, "item_coords": places_told}
+        assert read_gave(msgpack.packb(told)).spans is None
+    for unreadable in ({"spaces": []}, {"key_id": 1, "spaces": []}, {"key_id": "k", "spaces": [1]}, []):
+        with pytest.raises(RecordUnreadable):
+            read_gave(msgpack.packb(unreadable))
 
 
 @pytest.mark.parametrize(

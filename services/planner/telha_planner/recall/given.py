@@ -6,16 +6,20 @@ Rule 1: it changes no score. What was found before still says where else to look
 best is measured with it. Rule 2: without exclusions nothing here costs anything.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from telha_planner.columns.ids import halves
+from telha_planner.columns.projected import TenantColumns
 from telha_planner.columns.view import View
 from telha_planner.core.exclusion import Exclusions
-from telha_planner.core.model import Bools, Int32, Int64
+from telha_planner.core.model import Bools, Int32, Int64, SpanRef
 from telha_planner.core.neighbours import NONE
 
 from .candidates import spans_of
+from .subjects import read_spaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +68,22 @@ class Given:
             return places[:k]
         new = np.flatnonzero(self.has_new(places))
         return places if len(new) < k else places[: new[k - 1] + 1]
+
+
+def of_spaces(columns: TenantColumns, spaces: Sequence[str] | None, given: Sequence[SpanRef]) -> tuple[SpanRef, ...]:
+    """
+    Those of *given* whose source some node of *spaces* ever rested on; None means every space.
+
+    The others repeat nothing that can be found there. A record of what was excluded so names no coordinate of a space
+    that was not read: whoever may read that trace may not read those.
+    """
+    if spaces is None:
+        return tuple(given)
+    links, spans, sources = columns.links, columns.spans, columns.sources
+    within = read_spaces(columns, tuple(spaces))[columns.versions.space[links.version]]
+    found = np.unique(spans.source[links.span[within]])
+    known = set(zip(sources.hi[found].tolist(), sources.lo[found].tolist(), strict=True))
+    hi, lo = halves([span.source_id for span in given])
+    return tuple(
+        span for span, half in zip(given, zip(hi.tolist(), lo.tolist(), strict=True), strict=True) if half in known
+    )

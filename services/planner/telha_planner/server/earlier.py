@@ -20,11 +20,14 @@ from telha_planner.core.model import SpanRef
 from telha_planner.core.request import MAX_EXCLUSIONS, PlanRequest, check_span
 from telha_planner.core.value import parse_uuid
 from telha_planner.models.embedders.questions import QuestionVector
+from telha_planner.trace.recorded import RecordUnreadable
 
 from .call import Call
 from .ports import Planning
 from .questions import QuestionThreads
 from .trace_reader import TraceReader
+
+_UNTOLD = "must be a trace that names the spans it gave"
 
 T = TypeVar("T")
 Given = tuple[SpanRef, ...]
@@ -88,13 +91,19 @@ class Earlier:
 
     async def _given(self, caller: Caller, trace_ids: tuple[str, ...], deadline: float) -> Given:
         given: set[SpanRef] = set()
-        # One after the other: a trace with its pool may take as much room as a message can have.
+        # One after the other: a record with its pool may take as much room as a message can have.
         for index, trace_id in enumerate(trace_ids):
             place = f"exclude.trace_ids[{index}]"
-            found = await self._traces.find(caller, trace_id, deadline)
+            try:
+                found = await self._traces.gave(caller, trace_id, deadline)
+            except RecordUnreadable:
+                # Another version of the planner may have written it.
+                raise RequestInvalid(field=place, rule=_UNTOLD) from None
             if found is None:
                 raise RequestInvalid(field=place, rule="must be a trace that this key may read")
-            given.update(coordinates(place, found))
+            if found.spans is None:
+                raise RequestInvalid(field=place, rule=_UNTOLD)
+            given.update(found.spans)
             if len(given) > MAX_EXCLUSIONS:
                 break  # the request refuses them
         return tuple(sorted(given))
@@ -109,7 +118,7 @@ def coordinates(place: str, found: traces_pb2.GetResponse) -> list[SpanRef]:
         return [_coordinate(place, row.list_value) for row in rows.list_value.values]
     except (ValueError, RequestInvalid):
         # Another version of the planner may have written it.
-        raise RequestInvalid(field=place, rule="must be a trace that names the spans it gave") from None
+        raise RequestInvalid(field=place, rule=_UNTOLD) from None
 
 
 def _coordinate(place: str, row: struct_pb2.ListValue) -> SpanRef:

@@ -8,15 +8,19 @@ that may be on its way from another planner is pending, not absent.
 
 import asyncio
 import contextlib
+from collections.abc import Callable
+from typing import TypeVar
 
 from telha.trace.v1 import traces_pb2
 
 from telha_planner.caller import Caller
 from telha_planner.replay import may_see
-from telha_planner.trace.recorded import Recorded, RecordUnreadable, read_record
+from telha_planner.trace.recorded import Gave, Recorded, RecordUnreadable, read_gave, read_record
 
 from .ports import Records, TraceStore
 from .translate_trace import trace_message
+
+R = TypeVar("R", Recorded, Gave)
 
 
 class TraceReader:
@@ -57,18 +61,31 @@ class TraceReader:
             RecordUnreadable: The trace is there, and this version cannot make its plan anew.
             TracePending: It cannot be told at this moment.
         """
+        return await self._read(read_record, caller, trace_id, deadline)
+
+    async def gave(self, caller: Caller, trace_id: str, deadline: float) -> Gave | None:
+        """
+        As `find`: which spans the call returned.
+
+        Raises:
+            RecordUnreadable: The trace is there, and does not say what it read.
+            TracePending: It cannot be told at this moment.
+        """
+        return await self._read(read_gave, caller, trace_id, deadline)
+
+    async def _read(self, read: Callable[[bytes], R], caller: Caller, trace_id: str, deadline: float) -> R | None:
         searched = self._records.spools()
         written = self._records.get(caller.tenant_name, trace_id)
-        found: Recorded | None = None
+        found: R | None = None
         if written is not None:
             # Of one that cannot be read nobody knows whose it is; the trace writer looks at what it persisted.
             with contextlib.suppress(RecordUnreadable):
-                found = await asyncio.to_thread(read_record, written)
+                found = await asyncio.to_thread(read, written)
         if found is None or not may_see(caller, found):
             written = await self._writer.fetch_as_written(
                 caller.tenant_name, caller.spaces or (), caller.key_id, trace_id, searched, deadline
             )
-            found = None if written is None else await asyncio.to_thread(read_record, written)
+            found = None if written is None else await asyncio.to_thread(read, written)
         return found if found is not None and may_see(caller, found) else None
 
 

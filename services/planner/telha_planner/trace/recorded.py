@@ -69,6 +69,41 @@ class Recorded:
     pool: tuple[PoolEntry, ...] | None
 
 
+@dataclass(frozen=True, slots=True)
+class Gave:
+    """
+    What a record says of the spans that its call returned; of any kind and layout.
+
+    Attributes:
+        spaces: As in `Recorded`.
+        spans: In the order returned; None if the record does not say.
+    """
+
+    key_id: str
+    spaces: tuple[str, ...] | None
+    spans: tuple[SpanRef, ...] | None
+
+
+def read_gave(record: bytes) -> Gave:
+    """
+    What the call of *record* gave; nothing else of it is looked at, however large its pool is.
+
+    Raises:
+        RecordUnreadable: It does not say who may see it.
+    """
+    try:
+        content: dict[str, Any] = msgpack.unpackb(record, strict_map_key=True, timestamp=0)
+        spaces = content["spaces"]
+        key_id, named = _text(content["key_id"]), None if spaces is None else tuple(map(_text, spaces))
+    except (LookupError, ValueError, TypeError, msgpack.UnpackException) as fault:
+        raise RecordUnreadable("must say what it read") from fault
+    try:
+        spans = tuple(map(_coordinate, content["item_coords"]))
+    except (TelhaError, LookupError, ValueError, TypeError):
+        return Gave(key_id, named, None)
+    return Gave(key_id, named, spans)
+
+
 def read_record(record: bytes) -> Recorded:
     """
     What *record* says.
@@ -140,6 +175,8 @@ def _held(place: list[Any], fact: list[Any]) -> HeldSpan:
 
 def _coordinate(place: list[Any]) -> SpanRef:
     source, version, start, end = place
+    if not all(type(number) is int for number in (version, start, end)):
+        raise TypeError("no whole numbers")
     span = SpanRef(parse_uuid("source_id", source), version, start, end)
     check_span("span", span)
     return span
