@@ -97,17 +97,18 @@ def test_what_is_left_out_changes_no_score_of_what_is_not(new_store_url, texts, 
 def rows(parts: Parts, asked, window: Window, exclusions: tuple[SpanRef, ...]) -> list[tuple[SpanRef, str, bytes]]:
     """The pool before Phase B: coordinate, kind, bits of the score."""
     drafted = []
-    inner = parts.planning._planned
+    filling = parts.planning._filling
+    inner = filling.plan
 
-    def noting(caller, snapshot, recalled, limits):
+    def noting(tenant, erased_tx, recalled, limits):
         drafted.append(recalled)
-        return inner(caller, snapshot, recalled, limits)
+        return inner(tenant, erased_tx, recalled, limits)
 
-    parts.planning._planned = noting
+    filling.plan = noting
     try:
         parts.plan(**asked, window=window, exclusions=exclusions)
     finally:
-        del parts.planning._planned
+        del filling.plan
     recalled = drafted[-1]
     halves = np.stack((recalled.source_hi, recalled.source_lo), axis=1).astype(">u8")
     return [
