@@ -20,7 +20,7 @@ $(STAMP): pyproject.toml requirements-dev.lock
 check: setup ## format, lint, types, import rules, contract, generated code
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md ARCHITECTURE.md SECURITY.md docs services clients proto/telha tests --skip '*.json,*.jsonl,*_pb2*,*/stop_words.py,*/models/*dates.py,*/word_forms.py,*/fuzz/corpus/*' --ignore-words-list caf,te,objet
+	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md ARCHITECTURE.md SECURITY.md docs services clients proto/telha tests --skip '*.json,*.jsonl,*_pb2*,*/stop_words.py,*/models/*dates.py,*/word_forms.py,*/fuzz/corpus/*' --ignore-words-list caf,te,objet,beng,nd,explian
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/buf lint
