@@ -1,8 +1,9 @@
 """
 What greedy costs: an upper bound on the weight that any selection could have packed.
 
-The bound is the fractional knapsack's: spans may be cut, the budget and the cap per source hold. The limits are nested
-(a source's cap inside the budget), so taking by density is optimal for it, and every plan weighs at most as much.
+The bound is the fractional knapsack's: of the spans that fit the budget and the cap of their source alone, each may be
+cut, and both limits hold. They are nested (a source's cap inside the budget), so taking by density is optimal for it,
+and every plan weighs at most as much.
 """
 
 import math
@@ -45,8 +46,9 @@ def optimality(pool: Pool, selection: Selection, rule: PackingRule) -> Optimalit
     """
     Hold the packed spans of *selection* against the bound.
 
-    The spans considered are those that deduplication left and that fit the budget alone; the span limit is ignored, so
-    that the share also shows what the limit costs.
+    The spans considered are those that deduplication left and that fit the budget and the cap of their source alone:
+    what no selection can hold would only make the bound looser. The span limit is ignored, so that the share also shows
+    what the limit costs.
 
     Args:
         pool: As it was selected from, with finite weights ≥ 0.
@@ -54,10 +56,12 @@ def optimality(pool: Pool, selection: Selection, rule: PackingRule) -> Optimalit
     """
     outcome = selection.outcome
     rows = np.flatnonzero((outcome != Outcome.DEDUPED) & (outcome != Outcome.UNPACKABLE))
+    cap = math.floor(rule.max_frac_per_source * rule.budget)
+    rows = rows[pool.tokens[rows] + rule.span_overhead_tokens <= cap]
     # Sums of the greatest weights there are would leave the range of float64: these are scaled by a power of two first.
     scale = max(0, math.frexp(float(pool.weight.max(initial=0.0)))[1] - _GREATEST_EXPONENT)
     packed = math.fsum(np.ldexp(pool.weight[selection.packed], -scale).tolist())
-    bound = max(packed, _fractional(pool, rows, rule, scale))
+    bound = max(packed, _fractional(pool, rows, rule, cap, scale))
     return Optimality(_unscaled(packed, scale), _unscaled(bound, scale), packed / bound if bound > 0 else 1.0)
 
 
@@ -69,7 +73,7 @@ def _unscaled(total: float, scale: int) -> float:
         return sys.float_info.max
 
 
-def _fractional(pool: Pool, rows: Int64, rule: PackingRule, scale: int) -> float:
+def _fractional(pool: Pool, rows: Int64, rule: PackingRule, cap: int, scale: int) -> float:
     """The weight of *rows* that a knapsack holds which may cut spans, divided by 2^*scale*."""
     tokens = pool.tokens[rows] + rule.span_overhead_tokens
     free = tokens == 0
@@ -78,7 +82,6 @@ def _fractional(pool: Pool, rows: Int64, rule: PackingRule, scale: int) -> float
     order = np.argsort(descending_key(pool.weight[rows] / tokens), kind="stable")
 
     left = rule.budget
-    cap = math.floor(rule.max_frac_per_source * rule.budget)
     spent: dict[tuple[int, int], int] = {}
     for begin in range(0, len(order), _BLOCK):
         if not left:
