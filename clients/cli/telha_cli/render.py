@@ -26,7 +26,7 @@ _BAR_CELLS = 30
 _EXCERPT_LINES = 4
 _ID_CELLS = 36
 _POOR = 0.5
-"""Share of the weight that fits below which a plan that a cap left room in is worth another try."""
+"""Share of the bound on what fits below which a plan that a cap left room in is worth another try."""
 _BIDI_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _OUTCOMES = (
     ("selectedSpans", "packed"),
@@ -120,7 +120,7 @@ def _explained(answer: Json) -> list[RenderableType]:
     from . import render_explanation
 
     told = answer.get("explanation")
-    return [] if told is None else [Text(""), render_explanation.explanation(told)]
+    return [] if told is None else [Text(""), render_explanation.explanation(told, of_memory="window" in answer)]
 
 
 def _suggested(answer: Json) -> list[RenderableType]:
@@ -226,9 +226,11 @@ def _budget(budget: Json, stats: Json) -> RenderableType:
     share = (stats.get("plan") or stats).get("weightShare", 1)
     if share < 1:
         # Rounded down: 100 % is said of nothing less.
-        line.append("\nweight  ", style="dim").append(f"{math.floor(share * 1000) / 10:.1f} % of the most that fits")
+        line.append("\nweight  ", style="dim").append(
+            f"{math.floor(share * 1000) / 10:.1f} % of an upper bound of what fits"
+        )
         if share < _POOR and budget.get("stranded"):
-            line.append(": raise --max-tokens or --max-frac-per-source", style="yellow not dim")
+            line.append("\n        raise --max-tokens or --max-frac-per-source", style="yellow not dim")
     skipped = stats.get("vectorLegSkipped") or (stats.get("recall") or {}).get("vectorLegSkipped")
     if skipped:
         line.append("\nrecall  ", style="dim").append(f"not by meaning: {safe(skipped).plain}", style="yellow not dim")

@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from . import subjects
+from . import render_suggestion, subjects
 from .render import instant, number, safe
 
 Json = Mapping[str, Any]
@@ -28,6 +28,7 @@ _NARROW = 60
 _FIGURES, _FEW, _LEAST_NAME = 33, 13, 12
 """Cells of the columns before the outcome, of those where it is narrow, and of what is left of a name at least."""
 _LEGS = {"structured": "query", "semantic": "meaning", "lexical": "words"}
+_HOW_NAMED = "sources are named as `telha sources list` shows them, with their folder: docs/handbook.md, or by id"
 OUTCOMES = {
     "packed": "packed",
     "duplicate": "duplicate",
@@ -47,12 +48,15 @@ def answer(plan: Json) -> RenderableType:
     window = plan.get("window")
     if window:
         lines.append(f"\ntrue    at {instant(window['validTime'])}\nknown   at {instant(window['txTime'])}")
-    return Group(explanation(plan["explanation"]), Text(""), lines)
+    parts: list[RenderableType] = [explanation(plan["explanation"]), Text(""), lines]
+    if plan.get("suggestion") is not None:
+        parts += [Text(""), render_suggestion.suggestion(plan["suggestion"])]
+    return Group(*parts)
 
 
-def explanation(told: Json, names: Mapping[str, str] | None = None) -> RenderableType:
-    """All of an explanation; *names* of sources, by id, where its rows have none."""
-    parts: list[RenderableType] = [subject(each, told["sourceCap"]) for each in told["subjects"]]
+def explanation(told: Json, names: Mapping[str, str] | None = None, *, of_memory: bool = True) -> RenderableType:
+    """All of an explanation *of_memory*, or of a pool; *names* of sources, by id, where its rows have none."""
+    parts: list[RenderableType] = [subject(each, told["sourceCap"], hint=of_memory) for each in told["subjects"]]
     if told["spans"]:
         parts.append(_candidates(told, names or {}))
     elif not told["subjects"]:
@@ -72,10 +76,12 @@ def table(rows: Sequence[Json], names: Mapping[str, str]) -> RenderableType:
     return _Table([_named(row, names) for row in rows], 0, len(rows), 0)
 
 
-def subject(told: Json, cap: int) -> RenderableType:
-    """What became of one subject: the verdict, the reason in words, and what stands behind it."""
+def subject(told: Json, cap: int, *, hint: bool = True) -> RenderableType:
+    """What became of one subject: the verdict, the reason and its grounds; *hint* at how memory names sources."""
     verdict = _verdict(told).append(": ").append_text(safe(subjects.shown(told["subject"])))
     parts: list[RenderableType] = [verdict, _indented(safe(told["because"]))]
+    if hint and told["verdict"] == "unknown" and "source" in told["subject"]:
+        parts.append(_indented(Text(_HOW_NAMED, style="dim")))
     if told["candidates"]:
         rows = _Table(told["candidates"], cap, len(told["candidates"]), told["candidatesLeftOut"])
         parts.append(_indented(rows))

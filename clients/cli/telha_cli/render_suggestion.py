@@ -37,7 +37,7 @@ def suggestion(told: Json) -> RenderableType:
     ]
     if not steps:
         return line
-    return Group(line, Text(""), render.rows(["a budget of", "uses", "spans", "weight", "of what fits"], steps))
+    return Group(line, Text(""), render.rows(["a budget of", "uses", "spans", "weight", "of the bound"], steps))
 
 
 def about_prompt(answer: Json) -> RenderableType:

@@ -28,6 +28,9 @@ def explain(
     expand_depth: given.Depth = None,
     legs: given.Legs = None,
     min_similarity: given.Floor = None,
+    exclude: given.Exclude = None,
+    suggest: given.Suggest = False,
+    suggest_share: given.SuggestShare = None,
     address: given.Address = None,
     key: given.Key = None,
     data: given.Data = None,
@@ -51,6 +54,8 @@ def explain(
         expand_depth=expand_depth,
         legs=calls.listed(legs),
         min_similarity=min_similarity,
+        exclude=exclude or None,
+        suggest=suggest_share if suggest_share is not None else suggest or None,
         # Where nothing was found there is the more to explain.
         allow_ungrounded=True,
         explain=True,

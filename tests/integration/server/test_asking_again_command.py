@@ -53,6 +53,10 @@ def test_asking_again_leaves_out_what_was_given(telha):
     assert texts[0].isdisjoint(texts[1])
     shown = telha(*asked, "--exclude", first["traceId"], "--allow-ungrounded")
     assert "found and left out as given before" in shown
+    explained = telha("explain", *asked[1:], "--exclude", first["traceId"], "--suggest", "--why-not", "nosuch.md")
+    assert second["planHash"] in explained
+    assert "10 % of the heaviest" in explained
+    assert "sources are named as `telha sources list` shows them" in explained
     everything = ("memory", "context", QUESTION, "--max-frac-per-source", "1")
     trace = json.loads(telha(*everything, "--json"))["traceId"]
     assert "There is nothing new: it was given before." in telha(*everything, "--exclude", trace)

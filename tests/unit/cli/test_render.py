@@ -109,7 +109,7 @@ def test_the_account_of_the_answer_is_shown() -> None:
     shown = _drawn(render.context(_context(_item("x"))))
     assert "███████████████░░░░░░░░░░░░░░░  4,096 of 8,192 tokens" in shown
     assert "asked 9,000, 1,234 stranded by the source cap, o200k_base" in shown
-    assert "weight  93.7 % of the most that fits\n" in shown
+    assert "weight  93.7 % of an upper bound of what fits\n" in shown
     assert "9 spans = 2 packed + 3 duplicate + 4 over budget" in shown
     assert HASH in shown
     assert "true    at 2026-06-30T12:00:00Z\nknown   at 2026-06-30T12:00:00.000001Z" in shown
@@ -119,7 +119,7 @@ def test_a_cap_that_kept_the_best_out_is_told() -> None:
     """S5: budget that is stranded while the best did not fit says what to do."""
     poor = dataclasses.replace(STATS, plan=dataclasses.replace(PLAN_STATS, weight_share=0.0004))
     shown = _drawn(render.context({**_context(_item("x")), "stats": as_json(poor)}))
-    assert "weight  0.0 % of the most that fits: raise --max-tokens or --max-frac-per-source" in shown
+    assert "weight  0.0 % of an upper bound of what fits\n        raise --max-tokens or --max-frac-per-source" in shown
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,20 @@ def test_whatever_is_asked_about_stays_within_the_terminal(width: int) -> None:
     assert not set(shown) & {"\x1b", "\u202e"}
 
 
+def test_an_unknown_name_is_told_how_sources_are_named() -> None:
+    """X6: a hint where memory knows no such source; none of a span, of what is known, and of a caller's own pool."""
+    named = {**TOLD["subjects"][1], "verdict": "unknown", "subject": {"source": "handbook"}}
+    told = {**TOLD, "subjects": [named]}
+    assert "named as `telha sources list` shows them" in _drawn(told)
+    assert "sources list" not in _drawn(TOLD)
+    for elsewhere in ({**told, "subjects": [{**named, "verdict": "candidate"}]}, {**told, "subjects": []}):
+        assert "sources list" not in _drawn(elsewhere)
+    out = io.StringIO()
+    Console(file=out, width=200).print(render_explanation.explanation(told, of_memory=False))
+    assert "Not known: handbook" in out.getvalue()
+    assert "sources list" not in out.getvalue()
+
+
 def test_words_of_a_newer_planner_are_shown() -> None:
     """X6: clients accept unknown values."""
     span = {**TOLD["spans"][0], "outcome": "unrecognized"}
