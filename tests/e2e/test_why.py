@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running_telha import Up
@@ -189,3 +190,23 @@ def test_another_plan_explains_nothing_about_this_one(up: Up, tmp_path: Path) ->
     assert "candidates by density" not in shown
     assert f"{len(told['spans'])} packed, by density" in shown
     assert "verified: the record" in shown
+    _why_not_holds_of_the_plan_made_now(up, told["traceId"], stored)
+
+
+def _why_not_holds_of_the_plan_made_now(up: Up, trace: str, stored: list[dict[str, Any]]) -> None:
+    """X6: of another plan what was asked is answered, marked as that plan's."""
+    gone, left = stored
+    asked = ("trace", "show", trace, "--why-not", gone["name"], "--why-not", left["name"])
+    told = up.run(*asked, "--json").json
+    assert "explanation" not in told
+    (erased,) = told["replay"]["erased"]
+    assert erased["sourceId"] == gone["sourceId"]
+    anew = told["replay"]["ofAnotherPlan"]
+    assert anew["planHash"] != told["planHash"]
+    assert [each["subject"]["source"] for each in anew["subjects"]] == [gone["name"], left["name"]]
+    shown = up.run(*asked).out
+    assert "Of the plan as it would be made now, which is not the recorded one; " in shown
+    assert f"{gone['sourceId']} erased at 20" in shown
+    assert f"Not known: {gone['name']}" in shown
+    assert f"In the plan: {left['name']}" in shown
+    assert "candidates by density" not in shown

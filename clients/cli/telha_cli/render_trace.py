@@ -49,6 +49,8 @@ def trace(answer: Json) -> RenderableType:
     if stranded is not None:
         parts.append(_spaced(stranded))
     parts.append(_spaced(_spans(answer, record, names)))
+    if answer.get("replay", {}).get("outcome", "identical") != "identical":
+        parts.append(_spaced(_another(answer["replay"], of_memory=answer["kind"] != "select")))
     parts.append(_proof(answer))
     return Group(*parts)
 
@@ -126,7 +128,7 @@ def _flow(stats: Json) -> RenderableType | None:
         found = " · ".join(f"{legs[name]:,} {word}" for name, word in words if legs.get(name)) or "nothing"
         skipped = recall.get("vectorLegSkipped")
         steps.append(("found", found + (f"; not by meaning: {skipped}" if skipped else "")))
-        steps.append(("→ nodes", f"{recall.get('nodes', 0):,}" + _but(_left_by_recall(recall))))
+        steps.append(("→ nodes", _nodes(recall) + _but(_left_by_recall(recall))))
     pool, deduped, selected = stats["poolSpans"], stats["deduped"], stats["selectedSpans"]
     steps.append(("→ spans", f"{pool:,} {'candidate' if pool == 1 else 'candidates'}"))
     repeats = f"{deduped:,} that {'repeats' if deduped == 1 else 'repeat'} a heavier span"
@@ -136,14 +138,19 @@ def _flow(stats: Json) -> RenderableType | None:
     share = stats.get("weightShare")
     if share is not None and float(share) < 1:
         # Rounded down: 100 % is said of nothing less.
-        steps.append(("weight", f"{math.floor(float(share) * 1000) / 10:.1f} % of the most that fits"))
+        steps.append(("weight", f"{math.floor(float(share) * 1000) / 10:.1f} % of an upper bound of what fits"))
     return _lines([(name, safe(told)) for name, told in steps])
+
+
+def _nodes(recall: Json) -> str:
+    # What scored 0 is not among the nodes, so it is not taken from their number.
+    zero = recall.get("zeroScore")
+    return f"{recall.get('nodes', 0):,}" + (f" ({zero:,} more scored 0)" if zero else "")
 
 
 def _left_by_recall(recall: Json) -> list[str]:
     floor = f"below the floor of {float(recall.get('minSimilarity', 0)):g}"
     words = (
-        ("zeroScore", "scored 0"),
         ("belowFloor", floor),
         ("poolCapped", "beyond the 2,000 that a pool holds"),
         ("nodesWithoutSpans", "without a span to cite"),
@@ -177,20 +184,38 @@ def _stranded(answer: Json, record: Json) -> RenderableType | None:
 def _spans(answer: Json, record: Json, names: Mapping[str, str]) -> RenderableType:
     explained = answer.get("explanation")
     if explained is not None:
-        return render_explanation.explanation({"subjects": [], **explained}, names)
-    rows, replay = recorded.packed(record), answer.get("replay")
+        of_memory = answer["kind"] != "select"
+        return render_explanation.explanation({"subjects": [], **explained}, names, of_memory=of_memory)
+    rows = recorded.packed(record)
     parts: list[RenderableType] = []
     if rows:
         parts += [Text(f"{len(rows):,} packed, by density", style="bold"), render_explanation.table(rows, names)]
     else:
         parts.append(Text("No span was packed.", style="italic"))
-    if replay is not None:
-        # What was left out of another plan says nothing about this one.
-        words = f"Made anew, the plan is another one ({replay['outcome']}), so that what it leaves out is not shown: "
-        parts.append(Text(words, style="yellow").append_text(safe(replay["because"])))
-    else:
+    if "replay" not in answer:
         parts.append(Text("--explain makes the plan anew and shows what was left out of it.", style="dim"))
     return Group(*parts)
+
+
+def _another(replay: Json, *, of_memory: bool) -> RenderableType:
+    """That the plan made anew is another one, and, apart from the recorded one, why not what was asked about."""
+    # What was left out of another plan says nothing about this one.
+    words = f"Made anew, the plan is another one ({replay['outcome']}), so that what it leaves out is not shown: "
+    parts: list[RenderableType] = [Text(words, style="yellow").append_text(safe(replay["because"]))]
+    anew = replay.get("ofAnotherPlan")
+    if anew is not None:
+        lost = [f"{source['sourceId']} erased at {instant(source['erased'])}" for source in replay.get("erased", ())]
+        of = "Of the plan as it would be made now, which is not the recorded one" + "".join(
+            f"; {each}" for each in lost
+        )
+        parts.append(_spaced(Text(f"{of}:", style="bold yellow")))
+        cap = anew["sourceCap"]
+        parts += [_indented(render_explanation.subject(each, cap, hint=of_memory)) for each in anew["subjects"]]
+    return Group(*parts)
+
+
+def _indented(what: RenderableType) -> RenderableType:
+    return Padding(what, (0, 0, 0, 2), expand=False)
 
 
 def _proof(answer: Json) -> RenderableType:

@@ -23,12 +23,12 @@ recorded   2026-06-30T12:00:00.000002Z (plan)
 █████████████░░░░░░░░░░░░░░░░░░░░░░░░    35   35.0 %  unused
 
 found      5 by meaning · 6 by words · 1 over edges
-→ nodes    7; left out: 2 scored 0, 3 below the floor of 0.09
+→ nodes    7 (2 more scored 0); left out: 3 below the floor of 0.09
 → spans    7 candidates
 → distinct 6; left out: 1 that repeats a heavier span
 → packed   3; left out: 1 did not fit what was left, 1 over the source cap, 1
            larger than the budget
-weight     93.7 % of the most that fits
+weight     93.7 % of an upper bound of what fits
 
 35 tokens are stranded: spans that still fitted were turned away because their
 sources would have exceeded the 40 tokens (40 %) that one source may take. A
@@ -120,8 +120,36 @@ def test_another_plan_is_said_to_be_another() -> None:
     shown = " ".join(_drawn(told).split())
     assert "Made anew, the plan is another one (changed), so that what it leaves out is not shown: the conf" in shown
     assert "\x1b" not in shown
+    assert "Of the plan as it would be made now" not in shown
     same = _drawn(_explained(replay={"outcome": "identical", "because": ""}))
     assert "made anew at the same instants, it is the same plan" in same
+
+
+@pytest.mark.parametrize("explained", [True, False])
+def test_why_not_is_answered_of_another_plan_under_a_caveat(explained: bool) -> None:
+    """X6, X7: subjects of the plan made now stand apart, behind what is the recorded plan's, and say whose they are."""
+    subject = {
+        "subject": {"source": "tea.md"},
+        "verdict": "erased",
+        "because": "it was erased",
+        "candidates": [],
+        "candidatesLeftOut": 0,
+        "nodes": [],
+        "nodesLeftOut": 0,
+    }
+    replay = {
+        "outcome": "changed",
+        "because": "a source was erased",
+        "erased": [{"sourceId": CJK, "erased": 1_782_820_800_000_000, "spans": 1}],
+        "ofAnotherPlan": {"planHash": HASH, "sourceCap": 40, "subjects": [subject]},
+    }
+    shown = " ".join(_drawn(_explained(replay=replay) if explained else answer(replay=replay)).split())
+    caveat = (
+        "Of the plan as it would be made now, which is not the recorded one; "
+        f"{CJK} erased at 2026-06-30T12:00:00Z: Not in the plan: tea.md it was erased"
+    )
+    assert shown.index("by density") < shown.index(caveat) < shown.index("verified: the record")
+    assert ("12 candidates by density" in shown) == explained
 
 
 def test_a_long_list_shows_what_is_packed_and_the_first_of_the_others() -> None:
