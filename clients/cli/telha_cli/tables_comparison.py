@@ -11,6 +11,8 @@ from .render import instant, rows, safe
 
 Json = Mapping[str, Any]
 
+_DIGITS, _MOST = 4, 17
+"""Significant digits of a weight; those that tell any two of them apart."""
 _STYLES = {"identical": "bold green", "changed": "bold yellow", "erased": "bold red"}
 
 
@@ -54,17 +56,29 @@ def _inputs(found: Json) -> Iterator[RenderableType]:
 
 
 def _spans(found: Json) -> Iterator[RenderableType]:
-    lines = [("gone", *_facts(span)) for span in found["gone"]]
-    lines += [("new", *_facts(span)) for span in found["new"]]
+    lines = [(word, _weight(span["weight"]), *_facts(span)) for word in ("gone", "new") for span in found[word]]
     for both in found["reweighed"]:
-        lines.append(("before", *_facts(both["before"])))
-        lines.append(("after", *_facts(both["after"])))
+        before, after = both["before"], both["after"]
+        digits = _telling(before["weight"], after["weight"])
+        lines += [
+            (word, _weight(span["weight"], digits), *_facts(span))
+            for word, span in (("before", before), ("after", after))
+        ]
     if lines:
         yield Padding(rows(("", "weight", "tokens", "kind", "span"), lines), (1, 0, 0, 0))
 
 
-def _facts(held: Json) -> tuple[str, str, str, str]:
+def _weight(weight: float, digits: int = _DIGITS) -> str:
+    return f"{weight:#.{digits}g}".removesuffix(".")
+
+
+def _telling(one: float, other: float) -> int:
+    """The least significant digits, `_DIGITS` or more, that tell *one* weight from *other*."""
+    return next((digits for digits in range(_DIGITS, _MOST) if _weight(one, digits) != _weight(other, digits)), _MOST)
+
+
+def _facts(held: Json) -> tuple[str, str, str]:
     place = held["span"]
     source = held.get("sourceName") or place["sourceId"]
     where = f"{source} @{place['sourceVersionTx']} [{place['start']}:{place['end']}]"
-    return f"{held['weight']:.4f}", str(held["tokens"]), held["kind"], where
+    return str(held["tokens"]), held["kind"], where

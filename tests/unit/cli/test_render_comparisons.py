@@ -3,6 +3,7 @@
 import io
 from typing import Any
 
+import pytest
 from rich.console import Console, RenderableType
 from telha_cli import tables_comparison
 
@@ -57,6 +58,26 @@ def test_a_replay_says_first_what_it_found() -> None:
     assert HASH[::-1] in shown
     assert "\x1b" not in shown
     assert "\u202e" not in shown
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        (0.75, 1.0, ["0.7500", "1.000"]),
+        (4.2e-05, 4.3e-05, ["4.200e-05", "4.300e-05"]),
+        (0.000123456, 0.000123461, ["0.000123456", "0.000123461"]),
+        (0.5, 0.5000000000000001, ["0.5000000000000000", "0.5000000000000001"]),
+        (0.0, 1e-300, ["0.000", "1.000e-300"]),
+    ],
+)
+def test_two_weights_that_differ_are_seen_to(before: float, after: float, shown: list[str]) -> None:
+    """A3, X5: four significant digits, an exponent where it is small, and more digits where four are the same."""
+    found = {**DIFFERENCE, "gone": [], "new": [], "reweighed": [{"before": held(before), "after": held(after)}]}
+    answer = {"before": PLAN, "after": PLAN, "difference": found}
+    lines = drawn(tables_comparison.difference(answer)).splitlines()
+    weights = [line.split()[1] for line in lines if "paragraph" in line]
+    assert weights == shown
+    assert weights[0] != weights[1]
 
 
 def test_a_difference_shows_both_sides() -> None:
