@@ -26,6 +26,8 @@ MEDIA_TYPES = {
     ".jsonl": "application/x-ndjson",
     ".ndjson": "application/x-ndjson",
 }
+OTHER_ENDING = f"not one of {', '.join(MEDIA_TYPES)}"
+"""Why a file is no document whose ending names none."""
 BATCH_BYTES = 1 << 20
 """Content of one call: small enough for a moving progress bar, and far below the server's message limit."""
 BATCH_DOCUMENTS = 100
@@ -143,7 +145,7 @@ def _take(file: Path, name: str, gathered: Gathered) -> str | None:
     """Read *file* into *gathered*; returns why it is no document, if it is none."""
     media_type = MEDIA_TYPES.get(file.suffix.lower())
     if media_type is None:
-        return f"not one of {', '.join(MEDIA_TYPES)}"
+        return OTHER_ENDING
     if file.exists() and not file.is_file():
         return "not a regular file"
     try:

@@ -2,19 +2,23 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from .documents import OTHER_ENDING
 from .migrate import sentence
 from .render import instant, rows, safe, second
 
 Json = Mapping[str, Any]
 
 _INSTANTS = ("validFrom", "txTime")
+_MOST_ENDINGS = 5
+"""Endings that the line about files of other kinds names."""
 
 
 def ingested(answer: Json) -> RenderableType:
@@ -24,7 +28,8 @@ def ingested(answer: Json) -> RenderableType:
     if documents:
         lines = [(document["outcome"], str(document["spans"]), document["name"]) for document in documents]
         parts.append(rows(("", "spans", "document"), lines))
-    parts += [_left_out("skipped", each, "dim") for each in skipped]
+    parts += [_left_out("skipped", each, "dim") for each in skipped if each["reason"] != OTHER_ENDING]
+    parts += _of_other_endings([each["path"] for each in skipped if each["reason"] == OTHER_ENDING])
     parts += [_left_out("refused", each, "red") for each in refused]
     counts = Counter(document["outcome"] for document in documents)
     told = [f"{count} {outcome}" for outcome, count in sorted(counts.items())]
@@ -173,6 +178,18 @@ def _facts(facts: Json) -> RenderableType:
 
 def _counted(count: int, kinds: str) -> str:
     return f"{count} {kinds.removesuffix('s') if count == 1 else kinds}"
+
+
+def _of_other_endings(paths: Sequence[str]) -> list[RenderableType]:
+    """One line for all files whose endings name no document: a folder may hold many, and they are alike."""
+    if not paths:
+        return []
+    found = Counter(PurePosixPath(path).suffix.lower() or "no ending" for path in paths).most_common()
+    told = [f"{count:,} {ending}" for ending, count in found[:_MOST_ENDINGS]]
+    if len(found) > _MOST_ENDINGS:
+        told.append(f"{sum(count for _, count in found[_MOST_ENDINGS:]):,} others")
+    words = f"{_counted(len(paths), 'files')} that no ending tells to be text ({', '.join(told)}); --json lists them"
+    return [Text("skipped  ", style="dim").append(safe(words))]
 
 
 def _left_out(word: str, each: Json, style: str) -> RenderableType:

@@ -8,6 +8,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from telha_cli import output, tables, tables_administration
+from telha_cli.documents import OTHER_ENDING
 
 SOURCE = "0197a3f2-7c1e-7d7b-9a53-2f0c3b7f9e10"
 HASH = "b3:" + "0123456789abcdef" * 4
@@ -39,6 +40,19 @@ def test_ingestion_accounts_for_every_path() -> None:
     assert "refused  d.txt: must be UTF-8; byte 3 is not" in shown
     assert shown.splitlines()[-1] == "1 created, 1 unchanged, 1 skipped, 1 refused"
     assert _drawn(tables.ingested({"documents": [], "skipped": [], "refused": []})) == "nothing to ingest\n"
+
+
+def test_files_of_other_kinds_take_one_line() -> None:
+    """A3: their endings, the most frequent first, and where the paths are; nothing in an ending is obeyed."""
+    names = ["docs/a.png", "docs/b.PNG", "LICENSE", "e.\x1b[2J", "f.css", "g.js", "h.svg", "i.gif", "j.png"]
+    skipped = [{"path": name, "reason": OTHER_ENDING} for name in names] + [{"path": "k.md", "reason": "empty"}]
+    shown = _drawn(tables.ingested({"documents": [], "skipped": skipped, "refused": []}), 200).splitlines()
+    endings = "3 .png, 1 no ending, 1 .�[2j, 1 .css, 1 .js, 2 others"
+    assert shown == [
+        "skipped  k.md: empty",
+        f"skipped  9 files that no ending tells to be text ({endings}); --json lists them",
+        "10 skipped",
+    ]
 
 
 def test_lists_and_facts_are_whole() -> None:
