@@ -62,7 +62,7 @@ def context(
     as_json: given.AsJson = False,
 ) -> None:
     """What should I remember before I act? Items by score, with their coordinates."""
-    from . import calls, output, render, render_suggestion, subjects
+    from . import calls, output, problems, render, render_suggestion, subjects
 
     options = calls.reading(
         valid_at,
@@ -89,6 +89,9 @@ def context(
         answer = service.context(options)
     if prompt and not as_json:
         output.show_text(answer["prompt"]["text"], render_suggestion.about_prompt(answer))
+        missing = render_suggestion.left_out(answer)
+        if missing is not None:
+            problems.note(missing)
         return
     output.show(answer, render.context, as_json=as_json)
 

@@ -137,7 +137,12 @@ SuggestShare = Annotated[
     ),
 ]
 Prompt = Annotated[
-    bool, typer.Option("--prompt", help="Print one text for a model to read: numbered passages, fenced as data.")
+    bool,
+    typer.Option(
+        "--prompt",
+        help="Print one text for a model to read: numbered passages, fenced as data. What has no room in it is told on "
+        "standard error; --span-overhead-tokens 40 makes room.",
+    ),
 ]
 Explain = Annotated[
     bool, typer.Option("--explain", help="Show each candidate too, and why it is in the plan or out of it.")

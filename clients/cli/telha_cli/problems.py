@@ -61,3 +61,8 @@ def tell(problem: Problem, *, as_json: bool) -> None:
     print(f"telha: {escaped(problem.detail)}", file=sys.stderr)
     if problem.hint:
         print(f"       {escaped(problem.hint)}", file=sys.stderr)
+
+
+def note(sentence: str) -> None:
+    """Say *sentence* on standard error, of a command that did what it was asked."""
+    print(f"telha: {escaped(sentence)}", file=sys.stderr)

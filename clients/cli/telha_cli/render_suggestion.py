@@ -43,14 +43,22 @@ def suggestion(told: Json) -> RenderableType:
 def about_prompt(answer: Json) -> RenderableType:
     """What stands above a prompt block on a terminal."""
     prompt = answer["prompt"]
-    cited, left = len(prompt["citations"]), len(prompt["leftOut"])
+    cited = len(prompt["citations"])
     counted = "estimated" if prompt["tokenizer"] == "estimate" else prompt["tokenizer"]
     line = Text("prompt  ", style="dim")
     line.append(f"{cited:,} {'passage' if cited == 1 else 'passages'}, {prompt['tokens']:,} tokens", style="not dim")
-    line.append(f" ({counted})")
-    if left:
-        line.append(f"\n        {left:,} left out, since the block would exceed the budget", style="yellow not dim")
-    return line
+    return line.append(f" ({counted})")
+
+
+def left_out(answer: Json) -> str | None:
+    """What has to be said of passages that a prompt block has no room for, in one line; None if it holds them all."""
+    prompt = answer["prompt"]
+    cited, left = len(prompt["citations"]), len(prompt["leftOut"])
+    if not left:
+        return None
+    words = f"{left:,} of {cited + left:,} passages {'is' if left == 1 else 'are'} left out of the block"
+    room = f"it has {prompt['tokens']:,} tokens of a budget of {answer['stats']['budget']['applied']:,}"
+    return f"{words}: no room ({room}); trace {answer['traceId']}"
 
 
 def _budget(told: Json) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 
 import pytest
 import structlog
@@ -72,6 +73,25 @@ def test_a_prompt_is_printed_alone(telha):
     text = telha(*asked)
     assert text == answer["prompt"]["text"]
     assert [passage.text for passage in passages_in(text)] == [item["text"] for item in answer["items"]]
+
+
+def test_passages_without_room_in_a_prompt_are_told_beside_it(planner, telha):
+    """C10, A3: on standard error, with the trace that has them; the text stays as it is, and a whole one is silent."""
+    asked = ("memory", "context", QUESTION, "--max-frac-per-source", "1", "--prompt", "--max-tokens", "120")
+    answer = json.loads(telha(*asked, "--json"))
+    left, shown = len(answer["prompt"]["leftOut"]), len(answer["prompt"]["citations"])
+    assert left > 0
+    assert shown > 0
+    beside = ("--address", planner.address, "--key", planner.key())
+    told = CliRunner().invoke(app, [*asked, *beside])
+    assert told.stdout == answer["prompt"]["text"]
+    room = f"no room (it has {answer['prompt']['tokens']} tokens of a budget of 120)"
+    words = (
+        f"telha: {left} of {left + shown} passages {'is' if left == 1 else 'are'} left out of the block: {room}; trace "
+    )
+    assert re.fullmatch(re.escape(words) + r"[0-9a-f-]{36}\n", told.stderr)
+    assert CliRunner().invoke(app, [*asked[:-2], *beside]).stderr == ""
+    assert "standard error" in telha("memory", "context", "--help")
 
 
 def test_a_suggestion_is_shown_in_words(telha):
