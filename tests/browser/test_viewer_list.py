@@ -142,3 +142,31 @@ def test_a_limited_key_lists_what_it_may_see(viewer: Viewing) -> None:
     """A6, M7: a key of one space sees the traces that read that space alone."""
     viewer.at(key="limited")
     _until(viewer, [viewer.world.traces["board"]])
+
+
+def test_what_the_page_links_to_stays_in_its_place(viewer: Viewing) -> None:
+    """X7: on the whole way, list, trace, comparison and back, nothing is missing and the console says nothing."""
+    page, world = viewer.page, viewer.world
+    missing: list[str] = []
+    page.on("response", lambda answer: missing.append(answer.url) if answer.status >= 400 else None)
+    page.on("console", lambda message: missing.append(message.text) if message.type == "error" else None)
+    named = "[...document.querySelectorAll('link[rel=icon], .brand, .brand img')].map(each => each.href ?? each.src)"
+
+    viewer.at()
+    at_first = page.evaluate(named)
+    assert any(address.endswith("/mark.svg") for address in at_first)
+    page.locator(f"a[href$='{world.traces['plain']}']").click()
+    viewer.replayed().wait_for()
+    assert page.evaluate(named) == at_first
+    page.get_by_text("Compare with…").click()
+    page.locator(f"a[href$='/diff/{world.traces['stranded']}']").click()
+    viewer.heading("Two traces").wait_for()
+    assert page.evaluate(named) == at_first
+    page.locator("a.brand").click()
+    page.get_by_role("table", name="Traces").wait_for()
+    assert page.url == world.address
+    page.wait_for_load_state("networkidle")
+    assert missing == []
+    assert page.evaluate(
+        "all => Promise.all(all.map(each => fetch(each).then(answer => answer.status)))", at_first
+    ) == [200] * len(at_first)

@@ -95,6 +95,13 @@ function onClick(event) {
   draw();
 }
 
+/** What the page itself links to stays where it was when the address changes: relative links would move with it. */
+function pin() {
+  for (const each of document.querySelectorAll("link[rel=icon], a.brand")) each.setAttribute("href", each.href);
+  for (const each of document.querySelectorAll(".brand img")) each.setAttribute("src", each.src);
+}
+
+pin();
 addEventListener("click", onClick);
 addEventListener("popstate", () => draw());
 addEventListener("place", () => {
