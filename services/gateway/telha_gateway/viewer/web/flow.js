@@ -2,7 +2,7 @@
 
 import { h } from "./elements.js";
 import { score, whole } from "./format.js";
-import { LEGS } from "./words.js";
+import { LEGS, OUTCOMES } from "./words.js";
 import { visible } from "./foreign.js";
 
 /** The card; of Select, which recalls nothing, without legs. */
@@ -16,12 +16,12 @@ export function flowCard({ stats, recall: told, kind }) {
   const steps = [
     recall && step("Nodes", Number(recall.nodes ?? 0), most, fromNodes(recall)),
     step("Candidates", pool, most, recall ? fromSpans(recall) : []),
-    step("After deduplication", pool - deduped, most, [lost(deduped, "overlap or repeat a heavier span")]),
+    step("After deduplication", pool - deduped, most, [out(deduped, "duplicate")]),
     step("Packed", packed, most, [
-      lost(stats.capSkipped, "exceed their source’s share"),
-      lost(stats.budgetSkipped, "do not fit what is left"),
-      lost(stats.spanLimitSkipped, "come after the span limit"),
-      lost(stats.unpackable, "are larger than the budget"),
+      out(stats.capSkipped, "sourcecap"),
+      out(stats.budgetSkipped, "budget"),
+      out(stats.spanLimitSkipped, "spanlimit"),
+      out(stats.unpackable, "unpackable"),
     ]),
   ];
   return h(
@@ -57,9 +57,9 @@ function fromNodes(recall) {
   const floor = Number(recall.minSimilarity ?? 0);
   return [
     lost(recall.belowFloor, `below the floor of evidence, ${floor}`),
-    lost(recall.zeroScore, "scored 0"),
     lost(recall.poolCapped, "beyond the cap of the pool"),
     lost(recall.nodesWithoutSpans, "rest on no span"),
+    beside(recall.zeroScore, "more scored 0"),
   ];
 }
 
@@ -75,7 +75,7 @@ function evidence(recall) {
 
 function fromSpans(recall) {
   return [
-    lost(recall.excluded, "given before, and so left out"),
+    beside(recall.excluded, "given before, and so left out"),
     lost(recall.slicesMissing, "texts that could not be cut"),
   ];
 }
@@ -85,8 +85,19 @@ function lost(count, words) {
   return Number(count ?? 0) > 0 && [`${whole(count)} ${words}`];
 }
 
+/** The same for candidates of one outcome, in the words of the table below. */
+function out(count, outcome) {
+  const { name, means } = OUTCOMES[outcome];
+  return Number(count ?? 0) > 0 && [`${whole(count)} ${name.toLowerCase()}`, { title: means }];
+}
+
+/** "12 …" as what the step does not count, and so is not to be taken off. */
+function beside(count, words) {
+  return Number(count ?? 0) > 0 && [`${whole(count)} ${words}`, { class: "beside" }];
+}
+
 function step(name, count, most, notes) {
-  const said = notes.filter(Boolean).map(([text]) => h("li", {}, text));
+  const said = notes.filter(Boolean).map(([text, given = {}]) => h("li", given, text));
   return h(
     "li",
     {},

@@ -5,7 +5,7 @@ import { h, show } from "./elements.js";
 import { line, visible } from "./foreign.js";
 import { counted, moment, rfc3339, score, whole } from "./format.js";
 import { announce, chip, failure, waiting } from "./parts.js";
-import { OUTCOMES, VERDICTS, key, sentence } from "./words.js";
+import { OUTCOMES, VERDICTS, behind, key, outcomeName, sentence } from "./words.js";
 
 /** The card with the question, and below it the answer. */
 export function whyNotCard(facts, signal) {
@@ -76,9 +76,9 @@ function subjectView(subject) {
       { class: "because" },
       verdict === "candidate" && best
         ? chip(key(best.outcome))
-        : h("span", { class: "tag" }, VERDICTS[verdict] ?? visible(subject.verdict)),
+        : verdictTag(subject),
       " ",
-      sentence(visible(subject.because || VERDICTS[verdict] || "")),
+      sentence(visible(subject.because ?? "")),
     ),
     subject.candidates?.length > 0 &&
       h("ul", { class: "plain" }, subject.candidates.map(candidateView), left(subject.candidatesLeftOut, "candidate")),
@@ -86,6 +86,13 @@ function subjectView(subject) {
     subject.nodes?.length > 0 &&
       h("ul", { class: "plain" }, subject.nodes.map(nodeView), left(subject.nodesLeftOut, "node")),
   );
+}
+
+/** The verdict's name, unless the sentence that follows says it. */
+function verdictTag({ verdict, because }) {
+  const name = VERDICTS[key(verdict)] ?? visible(verdict);
+  const said = String(because ?? "").toLowerCase();
+  return !said.includes(name.toLowerCase()) && h("span", { class: "tag" }, name);
 }
 
 function candidateView(span) {
@@ -103,7 +110,7 @@ function candidateView(span) {
       counted(span.tokens, "token"),
       span.rank ? `, rank ${whole(span.rank)}` : "",
     ),
-    h("p", {}, sentence(visible(span.because || OUTCOMES[outcome]?.means || ""))),
+    h("p", {}, behind(outcomeName(outcome), visible(span.because || OUTCOMES[outcome]?.means || ""))),
   );
 }
 
@@ -112,7 +119,7 @@ function nodeView(node) {
   return h(
     "li",
     {},
-    h("span", { class: "tag" }, VERDICTS[verdict] ?? visible(node.verdict)),
+    verdictTag(node),
     " ",
     h(
       "span",

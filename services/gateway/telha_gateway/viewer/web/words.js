@@ -10,21 +10,21 @@ export const OUTCOMES = {
   duplicate: { name: "Duplicate", means: "Overlaps or repeats a heavier span of the same source version." },
 };
 
-/** Why something that was named is in the plan, or is not. */
+/** Why something that was named is in the plan, or is not: the verdicts of docs/explain.md. */
 export const VERDICTS = {
-  candidate: "It was a candidate",
-  notvisible: "Not visible at these instants",
-  otherspace: "In a space that was not read",
-  notfound: "No leg found it",
-  zeroscore: "Found, and nothing in it matches",
-  belowfloor: "Below the floor of evidence",
-  windowtoolarge: "A window too large for the budget or its source's share",
-  poorerwindow: "A window that overlaps a better one",
-  poolcapped: "Beyond the cap of the pool",
-  noprovenance: "Rests on no text that could be cited",
-  erased: "Its text was erased",
-  excluded: "Given already, and so left out",
-  unknown: "Memory knows nothing of that name",
+  candidate: "Candidate",
+  notvisible: "Not visible",
+  otherspace: "Other space",
+  notfound: "Not found",
+  zeroscore: "Zero score",
+  belowfloor: "Below the floor",
+  windowtoolarge: "Window too large",
+  poorerwindow: "Poorer window",
+  poolcapped: "Pool capped",
+  noprovenance: "No provenance",
+  erased: "Erased",
+  excluded: "Excluded",
+  unknown: "Unknown",
 };
 
 /** Inputs of a plan, as `PlanDifference.changes` names them. */
@@ -45,12 +45,12 @@ export const INPUTS = {
   code: "Planner version",
 };
 
-/** The four legs, as the record counts them, and what each does. */
+/** The three legs and the expansion from what they found, as the record counts them, and what each finds. */
 export const LEGS = [
   ["query", "Structured", "nodes that the query names"],
   ["vector", "Semantic", "nodes near the question's vector"],
   ["lexical", "Lexical", "nodes that share words with the question"],
-  ["traversal", "Traversal", "nodes that only edges led to"],
+  ["traversal", "Expansion", "nodes that only edges led to"],
 ];
 
 /** An enumeration's value as a key of these tables, however it is written: `SPAN_LIMIT`, `spanLimit`, `span_limit`. */
@@ -105,4 +105,11 @@ export function refusal(error) {
 export function sentence(text) {
   const said = String(text ?? "").trim();
   return said && `${said[0].toUpperCase()}${said.slice(1)}${/[.!?]$/.test(said) ? "" : "."}`;
+}
+
+/** *text* as a sentence that stands behind *name*, without that name at its head. */
+export function behind(name, text) {
+  const head = `${name}: `.toLowerCase();
+  const said = String(text ?? "").trim();
+  return sentence(said.toLowerCase().startsWith(head) ? said.slice(head.length) : said);
 }
