@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from viewer_world import APART_US, LISTED, OLDEST_US
-from viewing import Viewing
+from viewing import Opened, Viewing
 
 pytestmark = pytest.mark.process
 
@@ -87,17 +87,24 @@ def test_each_filter_shows_what_rest_lists(viewer: Viewing, label: str, chosen: 
     assert page.url == viewer.world.address
 
 
-def test_a_time_filter_shows_what_was_recorded_then(viewer: Viewing) -> None:
-    """X4, X7: from and to, as typed, are the instants asked for."""
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Kathmandu"])
+def test_a_time_filter_shows_what_was_recorded_then(seen: Opened, zone: str) -> None:
+    """X4, X7: from and to, as typed, are the instants asked for, wherever the person is; rows are in the same zone."""
     start, end = OLDEST_US + 100 * APART_US, OLDEST_US + 120 * APART_US
-    page = viewer.at(key="archive")
-    for label, instant in (("From", start), ("To", end)):
-        typed = datetime.fromtimestamp(instant / 1e6, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-        page.get_by_role("search").get_by_label(label, exact=True).fill(typed)
-    viewer.button("Apply").click()
-    wanted = [each["traceId"] for each in _listed(viewer, "archive", **{"from": start, "to": end})]
-    assert len(wanted) == 20
-    _until(viewer, wanted)
+    with seen(timezone_id=zone) as viewer:
+        page = viewer.at(key="archive")
+        fields = {}
+        for label, instant in (("From (UTC)", start), ("To (UTC)", end)):
+            fields[label] = datetime.fromtimestamp(instant / 1e6, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+            page.get_by_role("search").get_by_label(label, exact=True).fill(fields[label])
+        viewer.button("Apply").click()
+        wanted = [each["traceId"] for each in _listed(viewer, "archive", **{"from": start, "to": end})]
+        assert len(wanted) == 20
+        _until(viewer, wanted)
+        shown = page.get_by_role("search").get_by_label("From (UTC)", exact=True).input_value()
+        assert shown.removesuffix(".000") == fields["From (UTC)"]
+        newest = page.locator("tbody tr").first.locator("time").inner_text()
+        assert f"{datetime.fromtimestamp((end - APART_US) / 1e6, UTC):%H:%M:%S} UTC" in newest
 
 
 def test_a_row_says_what_the_trace_says(viewer: Viewing) -> None:

@@ -1,7 +1,9 @@
 """What the viewer proves: a hash made again in the browser, a plan made anew, two plans compared; and the way back."""
 
 import json
+import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -114,6 +116,30 @@ def test_two_traces_are_compared_as_rest_compares_them(viewer: Viewing) -> None:
     assert len(rows) == expected + len(tables)
     assert LAST_TRAM in text
     assert LOST_PROPERTY in text
+
+
+def test_all_times_are_told_in_one_way(viewer: Viewing) -> None:
+    """X7: every time on a page says its zone, and it is the same one; inputs that differ by µs are told apart."""
+    world, page = viewer.world, viewer.page
+    viewer.at(f"/{world.traces['as of June']}/diff/{world.traces['plain']}")
+    changes = viewer.region("Difference").get_by_role("table", name="Inputs that differ")
+    row = changes.get_by_role("row").filter(has_text="Instants")
+    with world.rest() as rest:
+        window = rest.get(f"/v1/trace/{world.traces['plain']}").json()["record"]["window"]
+    now = datetime.fromtimestamp(window["validTime"] // 1_000_000, UTC)
+    assert "validTime = 15 Jun 2026, 12:00:00.000000 UTC" in row.inner_text()
+    assert f"{now:%Y, %H:%M:%S}.{window['validTime'] % 1_000_000:06d} UTC" in row.inner_text()
+    assert not re.search(r"\dT\d|\dZ", row.inner_text())
+    page.locator("a[href$='/traces']").first.click()
+    page.get_by_role("table", name="Traces").wait_for()
+    for address in ("", f"/{world.traces['plain']}"):
+        if address:
+            page.locator(f"a[href$='{address}']").click()
+            viewer.replayed().wait_for()
+            page.locator("tr.candidate button").first.click()
+        times = page.locator("time").all_inner_texts()
+        assert len(times) > 2
+        assert all(re.search(r"\d{4}, \d\d:\d\d:\d\d UTC$", each.strip()) for each in times), times
 
 
 def test_one_of_the_newest_can_be_chosen(viewer: Viewing) -> None:

@@ -137,6 +137,25 @@ def test_why_not_takes_two_clicks(viewer: Viewing) -> None:
     assert page.evaluate("window.clicks") == 2
 
 
+@pytest.mark.parametrize("name", ["explained", "limits", "tiny", "stranded"])
+def test_a_kept_explanation_has_its_figures(viewer: Viewing, name: str) -> None:
+    """X6, X7: what the record keeps of an explanation says why in the planner's own words, without a replay."""
+    spans = _replayed(viewer, name)["explanation"]["spans"]
+    away = {"status": 503, "code": "UNAVAILABLE", "title": "", "detail": "not now"}
+    viewer.page.route("**/replay", lambda route: route.fulfill(status=503, json=away))
+    page = viewer.at_trace(name)
+    assert "Not replayed" in viewer.replayed().inner_text()
+    told = []
+    while True:
+        page.evaluate("document.querySelectorAll('tr.candidate .opener').forEach(each => each.click())")
+        told += page.locator("tr.more .because").all_inner_texts()
+        following = page.get_by_role("navigation", name="Pages of candidates").get_by_role("button", name="Next")
+        if not following.count():
+            break
+        following.click()
+    assert [each.rstrip(".").lower() for each in told] == [span["because"].lower() for span in spans]
+
+
 @pytest.mark.parametrize(
     ("source", "section"),
     [("history.txt", ""), ("minutes-2026-08.md", ""), ("line-2.md", "Accessibility"), ("nobody-has-this.md", "")],
@@ -194,6 +213,40 @@ def test_the_way_from_legs_to_plan_adds_up(viewer: Viewing) -> None:
         assert str(count) in flow
     for leg in stats["recall"]["legs"].values():
         assert str(leg) in flow
+
+
+def test_what_a_step_leaves_out_was_among_what_it_counts(viewer: Viewing) -> None:
+    """X7: nodes that scored 0 are told beside those that are counted, and not taken off; each outcome has one name."""
+    stats = viewer.world.answers["limits"]["stats"]
+    assert stats["recall"]["zeroScore"] > 0
+    viewer.at_trace("limits")
+    flow = viewer.region("From legs to plan")
+    beside = flow.get_by_text(f"{stats['recall']['zeroScore']} more scored 0")
+    assert beside.evaluate("each => getComputedStyle(each, '::before').content") == "none"
+    for count, name in (("deduped", "duplicate"), ("spanLimitSkipped", "span limit"), ("capSkipped", "source cap")):
+        if stats[count]:
+            off = flow.get_by_text(f"{stats[count]} {name}", exact=True)
+            assert off.evaluate("each => getComputedStyle(each, '::before').content") == '"− "'
+    text = flow.inner_text()
+    assert "Expansion" in text
+    assert "Traversal" not in text
+
+
+def test_a_verdict_is_said_once(viewer: Viewing) -> None:
+    """X7: neither what is unknown nor what is packed is told twice over."""
+    viewer.at_trace("plain")
+    asking, answer = viewer.region("Why not"), viewer.page.get_by_role("region", name="Answer")
+    packed = _replayed(viewer, "plain", whyNot=[{"source": "line-2.md"}])["explanation"]["subjects"][0]
+    for source in ("nobody-has-this.md", "line-2.md"):
+        asking.get_by_label("Source").fill(source)
+        with viewer.page.expect_response("**/replay"):
+            asking.get_by_role("button", name="Why not?").click()
+        answer.get_by_role("article").wait_for()
+        text = answer.inner_text()
+        assert text.count("emory knows nothing") == (source != "line-2.md")
+    assert "packed" in {span["outcome"].lower() for span in packed["candidates"]}
+    assert "Packed: " not in text
+    assert "Packed" in text
 
 
 def test_a_plan_that_cannot_be_made_again_says_so(viewer: Viewing) -> None:

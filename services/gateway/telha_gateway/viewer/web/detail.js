@@ -1,5 +1,6 @@
 /** Why one candidate is in the plan or out of it, with its numbers and, on demand, its text. */
 
+import { because } from "./because.js";
 import { h } from "./elements.js";
 import { line, visible } from "./foreign.js";
 import { moment, rfc3339, score, whole } from "./format.js";
@@ -18,13 +19,14 @@ export function textOf(row, facts, signal) {
 /** What a row unfolds; *text* as `textOf` gave it. */
 export function detail(row, facts, { constants, text }) {
   const span = row.explained;
+  const told = span && (span.because || because(row, facts));
   return h(
     "div",
     { class: "detail" },
     h(
       "p",
       { class: "because" },
-      sentence(visible(span?.because || OUTCOMES[row.outcome]?.means || "This page does not know that outcome.")),
+      sentence(visible(told || OUTCOMES[row.outcome]?.means || "This page does not know that outcome.")),
     ),
     h(
       "div",

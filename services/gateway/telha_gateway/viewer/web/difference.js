@@ -2,7 +2,7 @@
 
 import { h } from "./elements.js";
 import { line, visible } from "./foreign.js";
-import { counted, score, short, whole } from "./format.js";
+import { counted, score, short, whole, withMoments } from "./format.js";
 import { namesOf } from "./names.js";
 import { INPUTS, key, sentence } from "./words.js";
 
@@ -47,12 +47,13 @@ export async function named(difference, signal) {
 function changesTable(changes, names) {
   const rows = changes.map(({ input, before, after }) => {
     const known = INPUTS[key(input)] ?? visible(input);
+    const shown = (side) => (key(input) === "window" && side ? withMoments(side) : side);
     return h(
       "tr",
       {},
       h("th", { scope: "row", "data-head": "Input" }, known),
-      value(names.before, before),
-      value(names.after, after),
+      value(names.before, shown(before)),
+      value(names.after, shown(after)),
     );
   });
   return table("Inputs that differ", ["Input", names.before, names.after], rows);

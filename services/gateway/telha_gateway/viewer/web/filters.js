@@ -36,8 +36,8 @@ export function filters(query) {
   const kind = choice("kind", KINDS, query.kind);
   const used = choice("used", SHARES, query.used);
   const stranded = choice("stranded", STRANDED, query.stranded);
-  const from = h("input", { id: "from", type: "datetime-local", step: "1", value: localTime(query.from) });
-  const to = h("input", { id: "to", type: "datetime-local", step: "1", value: localTime(query.to) });
+  const from = h("input", { id: "from", type: "datetime-local", step: "1", value: typed(query.from) });
+  const to = h("input", { id: "to", type: "datetime-local", step: "1", value: typed(query.to) });
 
   function submit(event) {
     event.preventDefault();
@@ -65,8 +65,8 @@ export function filters(query) {
       field("Kind", kind),
       field("Budget used", used),
       field("Stranded by the cap", stranded),
-      field("From", from),
-      field("To", to),
+      field("From (UTC)", from),
+      field("To (UTC)", to),
       h(
         "div",
         { class: "actions" },
@@ -97,14 +97,13 @@ function field(text, control) {
   return h("div", { class: "field" }, h("label", { for: control.id }, text), control);
 }
 
-/** RFC 3339 as what `datetime-local` takes. */
-function localTime(instant) {
+/** RFC 3339 as what `datetime-local` takes: the same instant in UTC, without saying so. */
+function typed(instant) {
   const at = new Date(instant ?? NaN);
-  if (Number.isNaN(at.getTime())) return "";
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+  return Number.isNaN(at.getTime()) ? "" : at.toISOString().slice(0, 19);
 }
 
-function universal(local) {
-  const at = new Date(local);
-  return local && !Number.isNaN(at.getTime()) ? at.toISOString() : "";
+function universal(given) {
+  const at = new Date(`${given}Z`);
+  return given && !Number.isNaN(at.getTime()) ? at.toISOString() : "";
 }

@@ -1,7 +1,18 @@
 /** Numbers and times as people read them. */
 
 const WHOLE = new Intl.NumberFormat("en-GB");
-const SPOKEN = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+/** One way for all times, and the planner's own: UTC, and saying so. */
+const SPOKEN = new Intl.DateTimeFormat("en-GB", {
+  year: "numeric",
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  timeZone: "UTC",
+  timeZoneName: "short",
+});
+const RFC3339 = /\b(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?Z/g;
 const AGO = new Intl.RelativeTimeFormat("en-GB", { numeric: "auto" });
 const STEPS = [
   ["year", 31_536_000],
@@ -36,10 +47,17 @@ export function percent(share) {
   return Number.isFinite(share) ? `${Math.round(share * 100)}%` : "–";
 }
 
-/** µs since 1970 UTC as a local date and time. */
+/** µs since 1970 UTC as a date and time, with its zone. */
 export function moment(us) {
   const ms = Number(us) / 1000;
   return Math.abs(ms) > FARTHEST ? `${us} µs` : SPOKEN.format(ms);
+}
+
+/** *text* with its instants in RFC 3339 as `moment` shows them, and what they have below a second. */
+export function withMoments(text) {
+  return String(text).replace(RFC3339, (_, seconds, below = "") =>
+    SPOKEN.format(Date.parse(`${seconds}Z`)).replace(/ UTC$/, `${below} UTC`),
+  );
 }
 
 /** µs since 1970 UTC in RFC 3339, UTC, all six digits. */

@@ -37,7 +37,7 @@ export function read(trace) {
     maxSpans: Number(budget.maxSpans ?? 0),
     share,
     overhead,
-    cap: Math.floor(share * applied),
+    cap: Number(record.explained?.sourceCap ?? Math.floor(share * applied)),
     stats,
     recall: stats.recall ?? null,
     packed: packedRows(record, overhead),
