@@ -23,6 +23,7 @@ from telha_planner.packing import Packed, pack, weighed
 from telha_planner.recall.detail import RecallDetail
 from telha_planner.recall.ports import RecallQuery
 from telha_planner.recall.recall import recall_in_detail
+from telha_planner.recall.verdicts import SMALLEST
 from telha_planner.resolution import Limits, plan_surface
 from telha_planner.why_not import MOST_TOLD, Reader, explained_for
 
@@ -196,6 +197,10 @@ def test_every_node_of_a_subject_is_a_candidate_or_told_or_counted(seed):
                     if told.nodes:
                         assert told.verdict is told.nodes[0].verdict
                 assert Verdict.CANDIDATE not in {node.verdict for node in told.nodes}
+                hidden = [node.verdict in (Verdict.NOT_VISIBLE, Verdict.OTHER_SPACE) for node in told.nodes]
+                matches = [node.score is not None and node.score.score >= SMALLEST for node in told.nodes]
+                assert not any(matches[hidden.index(True) :] if True in hidden else ())
+                assert not any(matches[matches.index(False) :] if False in matches else ()) or any_too_large(told)
 
 
 @settings(max_examples=8, deadline=None)
@@ -215,6 +220,11 @@ def test_what_hides_a_node_is_true_and_its_interval_says_when_it_does_not(seed):
                         assert seen != hidden
                     if node.verdict is Verdict.NOT_VISIBLE:
                         _check_interval(node, own, query)
+
+
+def any_too_large(told: ExplainedSubject) -> bool:
+    """Windows that recall never looked at have a place by a score that is not told."""
+    return any(node.verdict is Verdict.WINDOW_TOO_LARGE for node in told.nodes)
 
 
 def _check_interval(node: ExplainedNode, own: list[Resting], query: RecallQuery) -> None:

@@ -57,7 +57,8 @@ def of_nodes(nodes: Sequence[ExplainedNode], *, every: int, visible: int, unscor
     told = f"its node was no candidate: {said}" if every == 1 else f"none of its {every:,} nodes was a candidate"
     if every > 1:
         hidden = every - visible
-        told += f", {'none is' if not visible else f'{hidden:,} of them are not'} visible" if hidden else ""
+        some = "none is" if not visible else f"{hidden:,} of them {'is' if hidden == 1 else 'are'} not"
+        told += f", {some} visible" if hidden else ""
         told += f"; the nearest: {said}"
     if unscored:
         told += f"; {unscored:,} more that nothing found were not scored"

@@ -17,13 +17,11 @@ from telha_planner.core.request import INT64_MIN, OPEN_END, Leg
 from .detail import LEGS, RecallDetail
 from .floor import SHARE_OF_BEST
 from .ports import POOL_NODES
-from .verdicts import Judged
+from .verdicts import SMALLEST, Judged
 from .visibility import Hidden
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_NAMES = 3
-_SMALLEST = 1e-4
-"""What is less is not spelled out: sharpened scores fall to 1e-300 and mean no more by it."""
 _LEG_NAMES = {Leg.STRUCTURED: "structured", Leg.SEMANTIC: "semantic", Leg.LEXICAL: "lexical"}
 
 
@@ -189,4 +187,4 @@ def _score(judged: Judged) -> float:
 
 
 def _number(value: float) -> str:
-    return "next to nothing" if 0.0 < value < _SMALLEST else f"{value:.3g}"
+    return "next to nothing" if 0.0 < value < SMALLEST else f"{value:.3g}"

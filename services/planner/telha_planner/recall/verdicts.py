@@ -2,7 +2,8 @@
 Why a node of a subject was no candidate: its verdict, and the facts behind it.
 
 The facts are those that recall decided by (`detail.py`), visibility at the two instants (`visibility.py`), and for what
-no leg found, what its score would have been. Nearest to being a candidate comes first.
+no leg found, what its score would have been. First comes what answers "what kept the best matching text out?": what is
+visible and matches, then what is hidden and holds words of the question; what matches nothing is out for that alone.
 """
 
 from collections.abc import Sequence
@@ -16,10 +17,12 @@ from telha_planner.core.explained import Verdict
 from telha_planner.core.model import Bools, Float64, Int32, Int64, SpanRef, UInt8
 from telha_planner.core.neighbours import NONE
 
-from .candidates import is_window, packable_windows, spans_of
+from .candidates import WINDOW, is_window, packable_windows, spans_of
 from .detail import Fate, RecallDetail, Scored
 from .given import Given
+from .sections import SECTION
 from .visibility import Hidden, NodesOf
+from .words_held import words_held
 
 NEAREST_FIRST = (
     Verdict.EXCLUDED,
@@ -33,7 +36,7 @@ NEAREST_FIRST = (
     Verdict.NOT_VISIBLE,
     Verdict.OTHER_SPACE,
 )
-"""Verdicts of nodes by how much farther the node would have had to come."""
+"""Verdicts of nodes that match alike, by how much farther the node would have had to come."""
 
 _NEARNESS = {verdict: index for index, verdict in enumerate(NEAREST_FIRST)}
 _OF_FATE = {
@@ -45,6 +48,12 @@ _OF_FATE = {
     Fate.POOL_CAPPED: Verdict.POOL_CAPPED,
     Fate.BELOW_FLOOR: Verdict.BELOW_FLOOR,
 }
+SMALLEST = 1e-4
+"""A score below it is next to nothing: sharpened scores fall to 1e-300 and mean no more by it."""
+
+_MATCHES, _HIDDEN, _MATCHES_NOT, _HIDDEN_AND_MATCHES_NOT = range(4)
+"""Groups of nodes, in the order in which they are told."""
+
 _UNSCORED = -1.0
 _LAST = np.iinfo(np.int64).max
 
@@ -97,11 +106,10 @@ def unfound(detail: RecallDetail, nodes: NodesOf, most: int) -> Int64:
     """
     Places of those of *nodes* that are visible and that recall never looked at, the likeliest *most*, ascending.
 
-    Windows that could not be packed are not among them: no leg finds those.
+    Windows that could not be packed are among them: no leg finds those, but whether they match is asked too.
     """
     places = nodes.place[nodes.visible]
     places = places[~np.isin(places, detail.nodes.places)]
-    places = places[~_too_large(detail, places)]
     if len(places) > most:
         places = places[np.argsort(-detail.likeness(places), kind="stable")[:most]]
     return np.sort(places)
@@ -109,7 +117,7 @@ def unfound(detail: RecallDetail, nodes: NodesOf, most: int) -> Int64:
 
 def judge(detail: RecallDetail, others: Scored, nodes: NodesOf, candidates: Int64, most: int) -> Judgement:
     """
-    Say of *nodes* why they were no candidates, the nearest first.
+    Say of *nodes* why they were no candidates, what kept the best matching text out first.
 
     Args:
         detail: What recall knows.
@@ -125,11 +133,16 @@ def judge(detail: RecallDetail, others: Scored, nodes: NodesOf, candidates: Int6
     ranks = others.rank[row[unfound]]
     rank[unfound] = np.where(ranks > 0, ranks, _LAST).min(axis=1, initial=_LAST)
     columns, node = detail.view.columns, nodes.node[out]
+    group, match = _matching(detail, nodes, out, score)
     span = columns.links.span[nodes.link[out]]
     version, start = columns.spans.version[span], columns.spans.start[span]
-    # Behind what matters: the newest version, from its beginning, and ids where all else is equal.
-    equal = (columns.nodes.lo[node], columns.nodes.hi[node], start, -version)
-    order = np.lexsort((*equal, rank, -score, verdicts))[:most]
+    around = [code for name in (SECTION, WINDOW) if (code := columns.versions.types.get(name)) is not None]
+    is_around = np.isin(columns.versions.type[columns.links.version[nodes.link[out]]], around)
+    # A window that matches nothing is not out for its size.
+    by_size = (group == _MATCHES_NOT) & (verdicts == _NEARNESS[Verdict.WINDOW_TOO_LARGE])
+    # Behind what matters: passages before headings and windows of them, the newest version, from its beginning, ids.
+    equal = (columns.nodes.lo[node], columns.nodes.hi[node], start, -version, is_around)
+    order = np.lexsort((*equal, rank, -match, verdicts, by_size, group))[:most]
     nearest = []
     for index, of, ref in zip(order.tolist(), out[order].tolist(), span_refs(detail.view, span[order]), strict=True):
         verdict = NEAREST_FIRST[verdicts[index]]
@@ -154,7 +167,11 @@ def judge(detail: RecallDetail, others: Scored, nodes: NodesOf, candidates: Int6
 
 
 def _verdicts(detail: RecallDetail, others: Scored, nodes: NodesOf, out: Int64) -> tuple[Int64, Int64, Float64]:
-    """Of the nodes *out*: the verdict by `NEAREST_FIRST`, the row in `detail.nodes` or *others* or −1, the score."""
+    """
+    Of the nodes *out*: the verdict by `NEAREST_FIRST`, the row in `detail.nodes` or *others* or −1, the score.
+
+    A window that recall never looked at has no row, since nothing is told of its score but how far it matches.
+    """
     place, hidden = nodes.place[out], nodes.hidden[out]
     verdicts = np.full(len(out), _NEARNESS[Verdict.NOT_VISIBLE], np.int64)
     verdicts[hidden == Hidden.SPACE] = _NEARNESS[Verdict.OTHER_SPACE]
@@ -175,10 +192,29 @@ def _verdicts(detail: RecallDetail, others: Scored, nodes: NodesOf, out: Int64) 
     unseen = visible[~looked_at]
     too_large = _too_large(detail, place[unseen])
     verdicts[unseen] = np.where(too_large, _NEARNESS[Verdict.WINDOW_TOO_LARGE], _NEARNESS[Verdict.NOT_FOUND])
-    unseen = unseen[~too_large]
     scored, at = _looked_up(others.places, place[unseen])
-    row[unseen[scored]], score[unseen[scored]] = at[scored], others.score[at[scored]]
+    score[unseen[scored]] = others.score[at[scored]]
+    found = scored & ~too_large
+    row[unseen[found]] = at[found]
     return verdicts, row, score
+
+
+def _matching(detail: RecallDetail, nodes: NodesOf, out: Int64, score: Float64) -> tuple[Int64, Float64]:
+    """
+    Of the nodes *out* with *score*: the group, and how far each matches, comparable within a group.
+
+    Of a hidden node, that is how many words of the question it holds. Without a question, any may match.
+    """
+    hidden = ~nodes.visible[out]
+    group = np.where(score >= SMALLEST, _MATCHES, _MATCHES_NOT)
+    group[hidden] = _HIDDEN
+    match = score.copy()
+    if detail.query.question is not None:
+        columns = detail.view.columns
+        held = words_held(columns, detail.query.question, columns.links.version[nodes.link[out[hidden]]])
+        match[hidden] = held
+        group[hidden] = np.where(held > 0, _HIDDEN, _HIDDEN_AND_MATCHES_NOT)
+    return group, match
 
 
 def better_windows(detail: RecallDetail, windows: Sequence[int]) -> list[SpanRef | None]:
