@@ -38,6 +38,9 @@ def test_select_explains_a_pool_of_the_users_own(up: Up) -> None:
     assert len(told["explanation"]["spans"]) == told["stats"]["poolSpans"]
     assert f"{told['stats']['poolSpans']} candidates by density" in shown
     assert told["explanation"]["spans"][0]["span"]["sourceId"] in shown
+    unknown = up.run(*pool, "--why-not", "nosuch.md").out
+    assert "Not known: nosuch.md" in unknown
+    assert "telha sources list" not in unknown
 
 
 def test_a_trace_is_shown_as_a_picture_of_its_plan(up: Up) -> None:
@@ -103,6 +106,7 @@ def test_why_not_is_answered_in_words(up: Up) -> None:
     places = [done.out.index(verdict) for _, verdict in asked]
     assert places == sorted(places)
     assert done.out.index("memory knows nothing of it") > places[2]
+    assert done.out.count("sources are named as `telha sources list` shows them") == 2
     assert done.out.index("candidates by density") > places[-1]
     told = up.run("explain", QUESTION, *TIGHT, *words, "--json").json
     subjects = told["explanation"]["subjects"]
