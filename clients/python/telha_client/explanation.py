@@ -165,7 +165,7 @@ class ExplainedSubject:
             key may read.
         candidates: Of the subject, packed ones first, then in packing order.
         candidates_left_out: Candidates beyond those.
-        nodes: Of the subject that were no candidates, nearest to being one first.
+        nodes: Of the subject that were no candidates: what kept the best matching text out first.
         nodes_left_out: Nodes beyond those.
         because: The answer in one or two sentences.
     """

@@ -224,7 +224,8 @@ class ExplainedSubject(Given, kw_only=True):
     ]
     candidates_left_out: Annotated[Tally, Meta(description="Candidates beyond those.")]
     nodes: Annotated[
-        list[ExplainedNode], Meta(description="Of the subject that were no candidates, nearest to being one first.")
+        list[ExplainedNode],
+        Meta(description="Of the subject that were no candidates: what kept the best matching text out first."),
     ]
     nodes_left_out: Annotated[Tally, Meta(description="Nodes beyond those.")]
     because: Annotated[str, Meta(description="The answer in one or two sentences.")]

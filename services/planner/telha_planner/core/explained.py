@@ -174,7 +174,7 @@ class ExplainedSubject:
         verdict: `CANDIDATE` if it has any, else that of the nearest node, else `ERASED` or `UNKNOWN`.
         candidates: Packed ones first, then in packing order, duplicates last.
         candidates_left_out: Candidates behind those.
-        nodes: Those that were no candidates, nearest to being one first.
+        nodes: Those that were no candidates: what kept the best matching text out first.
         nodes_left_out: Nodes behind those.
         because: The answer in one or two sentences.
     """
